@@ -3,14 +3,14 @@
 What the puppets do with the pack they find out as any seat does. The server holds no cards, and tells whom it waits for.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
+from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import note_cheat
-from truc_conform.playing import CUT, Pick, quiet
-from truc_conform.scripted import ScriptedServer
+from truc_conform.playing import CUT, quiet
+from truc_conform.scripted import FRENCH, PlayedGame
 from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.acts import write_args
@@ -25,7 +25,7 @@ from truc_protocol.ledger.state import owes_forfeit
 from truc_protocol.own_steps import Duty, body_of_step, duty, garbled_body, make_step, secrets_of
 from truc_protocol.records import BLIND, Phase, Record
 from truc_protocol.wire.capabilities import BLIND_TABLES, OWN_OPTIONS
-from truc_rules import Action, CardError, Seat, deciders, legal
+from truc_rules import CardError, Seat, deciders, legal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,37 +33,41 @@ if TYPE_CHECKING:
     from truc_conform.blind_seat import StepCheat
 
 
-class BlindServer(ScriptedServer):
+class BlindHarness(ClientHarness):
     """One table of mode blind.
 
     Attributes:
         shown_mode, signed_mode: the mode that the table is shown in, and that of its terms.
         cheats: by seat what a puppet makes of its steps.
         silent: the puppets that take no step and open no link.
-        decides: how the puppets decide.
+        passes_on: tells which record of a puppet is passed on though a check fails; nobody of the kit does anything more.
+        deals_here: the client has named what a seat at such a table takes.
     """
 
-    def __init__(self, variant: str = "truc-french", **options: Any) -> None:
-        super().__init__(variant, **options)
-        self.info = blind_info(self.info)
+    def __init__(self, game: PlayedGame = FRENCH, *, seed: int = 1) -> None:
+        super().__init__(game, seed=seed)
+        info = messages.decode_info(self.info)
+        self.info = messages.encode_info(replace(info, caps={OWN_OPTIONS: True, BLIND_TABLES: True}))
         self.opts = self.opts._replace(guests=0)
+        self.pick = lambda _ledger: quiet
         self.shown_mode = BLIND
         self.signed_mode = BLIND
         self.cheats: dict[int, StepCheat] = {}
         self.silent: frozenset[int] = frozenset()
-        self.decides: Pick = quiet
+        self.passes_on: Callable[[Record], bool] = lambda _record: False
+        self.deals_here = False
         self._read: dict[int, tuple[SealedPack, tuple[CardWithKeys, ...] | None]] = {}
 
     def state(self) -> messages.TableState:
         """Return the state of the table, with its mode."""
         return replace(super().state(), mode=self.shown_mode)
 
-    def other(self) -> Record | None:
-        """Return the next record that is not the remote seat's."""
+    def owed(self) -> Record | None:
+        """Return what the server or a puppet owes the match, and what a puppet decides."""
         ledger = self.at_play()
         # The draw, and what comes between hands, are as in mode dealt.
         if ledger.blind_hand is None:
-            return super().other()
+            return super().owed()
         return self.puppets_step() or self.servers(ledger) or self.decide_of(ledger)
 
     def puppets_step(self) -> Record | None:
@@ -141,7 +145,7 @@ class BlindServer(ScriptedServer):
             return None
         for seat in deciders(match):
             if seat in self.players:
-                action = self.decides([*legal(self.seen(seat).match or match, Seat(seat))])
+                action = self.pick(ledger)([*legal(self.seen(seat).match or match, Seat(seat))])
                 args = write_args(action, self.hand(seat) or (), cut=CUT)
                 return self.players[seat].act(ledger, str(action.kind), args)
         return None
@@ -164,34 +168,6 @@ class BlindServer(ScriptedServer):
             await self.send(replace(waiting, seats=pack.owing(), what=pack.stage.value))
         elif ledger.blind_hand is not None and seats_unopened(ledger) and match is None:
             await self.send(replace(waiting, seats=seats_unopened(ledger), what="opening"))
-
-
-def blind_info(info: bytes) -> bytes:
-    """Return the info of a server that offers such tables besides."""
-    shown = messages.decode_info(info)
-    return messages.encode_info(replace(shown, caps={OWN_OPTIONS: True, BLIND_TABLES: True}))
-
-
-class BlindHarness(ClientHarness, BlindServer):
-    """A table of mode blind, prepared for anything from its client.
-
-    Attributes:
-        passes_on: tells which record of a puppet is passed on though a check fails; nobody of the kit does anything more.
-        deals_here: the client has named what a seat at such a table takes.
-    """
-
-    def __init__(self, game: PlayedGame = FRENCH, *, seed: int = 1) -> None:
-        super().__init__(game, seed=seed)
-        self.info = blind_info(self.info)
-        self.opts = self.opts._replace(guests=0)
-        self.pick = lambda _ledger: quiet
-        self.decides = self.picked
-        self.passes_on: Callable[[Record], bool] = lambda _record: False
-        self.deals_here = False
-
-    def picked(self, actions: list[Action]) -> Action:
-        """Return how the puppets decide at any table."""
-        return self.pick(self.at_play())(actions)
 
     async def greet(self, message: messages.ClientHello) -> None:
         """Prove who the server is, and keep what the client wants."""
@@ -219,5 +195,6 @@ class BlindHarness(ClientHarness, BlindServer):
         self.silent = frozenset(self.players)
         await self.send(self.message(len(self.records) - 1))
 
-    def quick(self) -> None:
-        """Leave all that a puppet does to `other`: its cards are not the server's."""
+    def decided(self) -> Record | None:
+        """Return the decision of a puppet between hands; in one that is up to `owed`: the cards are not the server's."""
+        return super().decided() if self.at_play().blind_hand is None else None

@@ -5,81 +5,54 @@ what the client said before the server answers it. What the client does wrong is
 real server would; the script says which faults count. For a client that watches, puppets play the whole match.
 """
 
-import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sized
+from typing import Final, cast
 
 import trio
-from msgspec.structs import replace
 
 from truc_conform import playing
-from truc_conform.playing import Picks, Puppet
+from truc_conform.playing import Puppet
 from truc_conform.result import AnyAct, ClientFault, HeardMessage, subject
-from truc_conform.scripted import ScriptedServer
-from truc_conform.shown import CODE, TOKEN, info_of
+from truc_conform.scripted import FRENCH, PlayedGame, ScriptedTable
+from truc_conform.shown import TOKEN, info_of
 from truc_conform.wire_trace import CLIENT, SERVER, WireTrace
 from truc_protocol import messages
-from truc_protocol.bodies import Deal
-from truc_protocol.boxes import Option, counter
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto import keys
 from truc_protocol.errors import Code, ProtocolError
-from truc_protocol.records import Phase, Record, parse
-from truc_protocol.setup import Opts, open_terms
-from truc_protocol.wire.connection import Failure
-from truc_rules import Action, RulesError
+from truc_protocol.records import Record
+from truc_protocol.setup import open_terms
+from truc_protocol.wire.connection import ConnectionEnd, Failure, Role
+from truc_protocol.wire.handshake import Challenge, Greeting, Roll, check_login, server_hello
+from truc_rules import RulesError
 
-
-class PlayedGame(NamedTuple):
-    """What is played at the table.
-
-    Attributes:
-        options: its house rules, beside `match`; a low target makes a match short.
-        opts: the terms.
-        links: how many deals a chain serves.
-    """
-
-    variant: str = "truc-french"
-    seats: int = 2
-    options: Mapping[str, int | str] = MappingProxyType({"target": 2})
-    opts: Opts = Opts(guests=1)
-    links: int = 64
-
-
-FRENCH: Final = PlayedGame()
 PAST: Final = 9
 """How many records a match has had when somebody begins to watch it."""
 
+_NEVER_OFFERED: Final = ("pause", "resume", "resign")
 _PARTING_S: Final = 2.0  # session.md#goodbye
 
 Recast = Callable[[messages.ServerMessage], Iterable[messages.ServerMessage | bytes]]
 Intercept = Callable[[messages.ClientMessage], Awaitable[bool]]
 
 
-class ClientHarness(ScriptedServer):
+class ClientHarness(ScriptedTable):
     """A scripted server that is prepared for anything from its client.
 
-    A scene sets how the server departs from an honest one, or when the scene is over:
-        recast: what leaves in the place of a message.
+    A scene sets how the server departs from an honest one on the wire, or when the scene is over:
+        bend: what leaves in the place of a message, None if nothing; `recast` then lets several leave, or bytes.
         dress: changes the bytes of each message on its way out; `cut` is how they arrive.
         intercepts: see what the client says before it is answered, and may answer instead.
-        twist: changes an option before it is offered.
-        one_counter: every box of options has the same counter.
-        tells_optional: options that are not `must` are sent too.
-        pick: how the puppets decide; at random, if nothing else is set.
-        instead: a record that comes before what would come next, if it returns one.
+        rolls: the rotations that the server shows.
         revoked: a key whose revocation the client is given, if its command asks for it (`takes_revocations`).
         is_cut_off: the connection breaks after the next bytes that leave.
-        stop_at: how many records a match has before anybody watches it.
         ends_on_close: the scene is over when a connection ends.
         done: set when the script has seen what it is about; the kit then ends the client.
-        goes_on: called at each record of the match.
 
     Judges read what was noted:
         heard, faults: what the client has said, and what of it was wrong.
-        has_sat, is_watched: the client took the seat, or watches.
+        sent: what was sent to it.
         has_closed: a connection has ended before the kit ended the client.
         opened: when each connection began; `doors_used` has its port's place among `doors`.
         rests_from: when the client was told to do nothing more, or nothing for a while.
@@ -87,36 +60,38 @@ class ClientHarness(ScriptedServer):
         cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
     """
 
+    nursery: trio.Nursery
+
     def __init__(self, game: PlayedGame = FRENCH, *, seed: int = 1) -> None:
-        super().__init__(game.variant, seats=game.seats, seed=seed, **game.options)
-        self.opts, self.links = game.opts, game.links
+        super().__init__(game, seed=seed)
         self.info = info_of(game.variant, game.seats)
+        self.rolls: tuple[Roll, ...] = ()
+        self.bend: Callable[[messages.ServerMessage], messages.ServerMessage | None] = lambda message: message
         self.recast: Recast = lambda message: (message,)
         self.dress: Callable[[bytes], bytes] = lambda frame: frame
         self.cut: Callable[[bytes], Iterable[bytes]] = lambda frame: (frame,)
         self.intercepts: list[Intercept] = []
-        self.twist: Callable[[Option], Option] = lambda option: option
-        self.one_counter = self.tells_optional = False
-        self.pick: Picks = lambda _ledger: partial(playing.drawn, dice=self.random)
-        self.instead: Callable[[], Record | None] = lambda: None
         self.revoked = keys.signing_key_from_seed(playing.secret("revoked", seed))
         self.takes_revocations = False
         self.is_cut_off = self.ends_on_close = False
-        self.stop_at: int | None = None
         self.done = trio.Event()
-        self.goes_on: Callable[[], None] = lambda: None
         self.heard: list[HeardMessage] = []
         self.faults: list[ClientFault] = []
+        self.sent: list[messages.ServerMessage] = []
         self.has_closed = False
         self.opened: list[float] = []
         self.doors, self.doors_used = list[int](), list[int]()
         self.rests_from = 0.0
         self.cheated_at: int | None = None
         self.is_over = False  # the kit is ending the client: what happens then is not the client's doing
-        self.offers: dict[int, frozenset[str]] = {}  # what a guest could choose, by position
+        self.wire_trace = WireTrace(self.boxed_lines)
+        self.greeted = b""
+        self.unanswered: Sized = ()  # what has come in one piece with what is being answered
+        self._connection: ConnectionEnd | None = None
+        self._stream: trio.abc.Stream | None = None
+        self._writing = trio.Lock()
         self._parted = trio.Event()
         self._parted.set()
-        self.wire_trace = WireTrace()
         self._spoken = trio.CancelScope()
 
     async def serve(self, stream: trio.abc.Stream) -> None:
@@ -130,13 +105,32 @@ class ClientHarness(ScriptedServer):
         self.opened.append(trio.current_time())
         async with stream:
             with self._spoken:
-                await super().serve(stream)
+                await self._converse(stream)
         # The kit itself ends clients: their connections break without any fault of theirs.
         if not self.is_over:
             self.has_closed = True
             if self.ends_on_close:
                 self.done.set()
         parted.set()
+
+    async def _converse(self, stream: trio.abc.Stream) -> None:
+        connection = self._connection = ConnectionEnd(Role.SERVER)
+        self._stream = stream
+        # Another one for each connection, and the same in each run.
+        self._nonce = playing.secret("sn", len(self.heard))
+        self.epoch += 1
+        try:
+            while received := await self.hear(stream):
+                self.unanswered = found = deque(connection.receive(received))
+                while found:
+                    message = found.popleft()
+                    if isinstance(message, Failure):
+                        await self.fail(message)
+                    else:
+                        # A server's connection lets nothing else in.
+                        await self.answer(cast("messages.ClientMessage", message))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return
 
     async def wait_parted(self, seconds: float) -> None:
         """Wait, so long at most, until the newest connection has ended: what a client sent before exiting may still come."""
@@ -146,15 +140,19 @@ class ClientHarness(ScriptedServer):
 
     async def hear(self, stream: trio.abc.Stream) -> bytes:
         """Return what comes next, and keep it for the author of a client that fails."""
-        heard = await super().hear(stream)
+        heard = bytes(await stream.receive_some(65536))
         self.wire_trace.pass_by(CLIENT, heard)
         return heard
 
     async def write_whole(self, *pieces: bytes) -> None:
-        """Let pieces leave one after the other, and keep them."""
+        """Let pieces leave one after the other, and keep them: the puppets play on, and may have something to say meanwhile."""
         for piece in pieces:
             self.wire_trace.pass_by(SERVER, piece)
-        await super().write_whole(*pieces)
+        # A puppet's frame may be on its way while a request is answered: two tasks cannot send on one stream.
+        async with self._writing:
+            for piece in pieces:
+                if self._stream is not None:
+                    await self._stream.send_all(piece)
 
     async def fail(self, failure: Failure) -> None:
         """Note what is not a message, or not one allowed now, and answer it."""
@@ -240,11 +238,68 @@ class ClientHarness(ScriptedServer):
             await self.push(messages.bye(Code.BAD_TOKEN, "this token was never given"))
             await self.drop()
         try:
-            await super().answer(message)
+            await self.respond(message)
         except (CheckError, ProtocolError, RulesError, ValueError) as error:
             # Noted by what the message is about, as some scenes judge one kind of record only.
             self.blame(subject(message), f"{type(error).__name__}: {error}")
             await self.refuse(message, Code.ILLEGAL_ACTION, str(error))
+
+    async def respond(self, message: messages.ClientMessage) -> None:
+        """Do what one message asks for."""
+        match message:
+            case messages.ClientHello():
+                await self.greet(message)
+            case messages.KeyLogin():
+                self.check(message)
+                self.is_guest = False
+                await self.send(
+                    messages.Welcome(re=message.id, name=message.name or "player", seats=self.held())
+                )
+            case messages.GuestLogin() | messages.GuestReturn():
+                self.is_guest = True
+                await self.send(messages.Welcome(re=message.id, name="guest", token=TOKEN, seats=self.held()))
+            case _:
+                await self.serve_request(message)
+
+    async def greet(self, message: messages.ClientHello) -> None:
+        """Prove who the server is."""
+        if self._connection is None:
+            return
+        self._cn, self.greeted = message.cn, b""
+        greeting = Greeting(self.key, self._nonce, 1, self.info, rolls=self.rolls)
+        frame = self._connection.hello_frame(Role.CLIENT)
+        await self.send(server_hello(greeting, message.id, frame))
+
+    def check(self, message: messages.KeyLogin) -> None:
+        """Check a login.
+
+        Raises:
+            HandshakeError: It is not sound.
+        """
+        if not self.greeted and self._connection is not None:
+            self.greeted = self._connection.hello_frame(Role.SERVER)
+        check_login(message, Challenge(self.key.public, self._cn, self._nonce, self.greeted))
+
+    async def serve_request(self, message: messages.ClientMessage) -> None:
+        """Do what a client may ask for after the login."""
+        match message:
+            case messages.ListTables():
+                await self.send(messages.Ok(re=message.id, tables=(self.state(),)))
+            case messages.Create() | messages.Join():
+                await self.seat(message)
+            case messages.Ready():
+                await self.get_ready(message)
+            case messages.Leave():
+                self.is_seated = self.is_ready = False
+                await self.send(messages.Ok(re=message.id))
+            case messages.SignedAct() | messages.GuestAct():
+                await self.act(message)
+            case messages.Resume():
+                await self.resume(message)
+            case messages.WantRekey():
+                await self.hold_call_back(message)
+            case _:
+                await self.answer_other(message)
 
     async def refuse(self, message: messages.ClientMessage, code: Code, text: str) -> None:
         """Answer with an error; to `hello` or the login of a key it is `bye`, and ends the connection."""
@@ -276,23 +331,24 @@ class ClientHarness(ScriptedServer):
                 text = f"expected a request that this server takes, got {type(message).__name__}"
                 await self.push(messages.refusal(Code.UNKNOWN_REQUEST, text, re=number))
 
-    def nonce(self) -> bytes:
-        """Return the nonce of the next table record: a new one in each run for a key, which may remember those it met."""
-        return super().nonce() if self.is_guest else secrets.token_bytes(32)
-
     async def act(self, message: AnyAct) -> None:
         """Take what the client hands in, if it was asked for."""
         if self.ledger is None and self.terms is None:
             await self.wrong(message, Code.NOT_NOW, "expected no act before the terms")
         elif isinstance(message, messages.GuestAct):
             await self.choose(message)
+        elif self.ledger is None or message.match is None:
+            await self.begin(Record(1, message.body, message.sig))
+            await self.send(messages.Ok(re=message.id))
         else:
-            await super().act(message)
+            await self.hand_in(message)
 
     async def choose(self, message: messages.GuestAct) -> None:
-        """Take a guest's choice, if it is one of those offered."""
+        """Take a guest's choice, if it is one of those offered, or one that is never offered."""
         offered = self.offers.get(message.at)
-        if offered is None:
+        if message.choose in _NEVER_OFFERED:
+            await self.hand_in(message)
+        elif offered is None:
             await self.wrong(message, Code.NOT_YOUR_TURN, f"no options came for position {message.at}")
         elif message.choose not in offered:
             text = f"{message.choose!r} is none of {sorted(offered)}"
@@ -301,41 +357,7 @@ class ClientHarness(ScriptedServer):
         elif message.at < self.at_play().k:
             await self.push(messages.refusal(Code.STALE_POSITION, "another record came first", re=message.id))
         else:
-            await super().act(message)
-
-    def offered(self, options: tuple[Option, ...]) -> messages.OpenOptions | messages.BoxedOptions:
-        """Return options, and remember what may be chosen."""
-        twisted = tuple(map(self.twist, options))
-        self.offers[self.at_play().k] = frozenset(option.line for option in twisted)
-        message = super().offered(twisted)
-        if isinstance(message, messages.BoxedOptions):
-            # For the author of a client that fails: the box shows them nothing.
-            self.wire_trace.opened[message.box] = tuple(option.line for option in twisted)
-        return replace(message, must=not playing.may_decide(self.at_play(), self.players))
-
-    def next_counter(self) -> int:
-        """Return the counter of the next box."""
-        return counter(epoch=1, number=1) if self.one_counter else super().next_counter()
-
-    async def take(self, record: Record) -> None:
-        """Add a record, and show a guest its cards."""
-        await super().take(record)
-        self.goes_on()
-        if isinstance(parse(record), Deal) and self.is_guest and not self.is_watched:
-            await self.show_cards(len(self.records) - 1)
-        # After `end`, not after each ack: the state `over` comes once (play.md, "The end").
-        if self.ledger is not None and self.ledger.phase is Phase.ENDED and record.signer == 0:
-            await self.send(self.state())
-
-    async def show_cards(self, k: int) -> None:
-        """Send a guest the cards of a deal."""
-        ledger, body = self.at_play(), parse(self.records[k])
-        if isinstance(body, Deal):
-            pack = self.variant.pack
-            cards = tuple(pack[opening.card] for opening in self.dealer.openings(ledger, 0))
-            await self.send(
-                messages.OwnCards(table=CODE, match=ledger.setup.mid, k=k, j=body.j, d=body.d, cards=cards)
-            )
+            await self.hand_in(message)
 
     async def show(self, message: messages.Watch) -> None:
         """Let the client watch a match between puppets, from its beginning or from where the client was."""
@@ -343,16 +365,9 @@ class ClientHarness(ScriptedServer):
             await self.rehearse()
         if self.setup is None:
             return
-        first = message.next if message.match == self.setup.match else None
         await self.send(self.state())
-        if first is None:
-            await self.send(self.setup)
-        for k in range(first or 0, len(self.records)):
-            await self.send(self.message(k))
-        await self.send(messages.Ok(re=message.id, k=len(self.records)))
-        # Nobody was to see more before the client came; now the match goes on.
-        self.stop_at = None
-        await self.go_on()
+        first = message.next if message.match == self.setup.match else None
+        await self.send_from(-1 if first is None else first, self.setup, message.id)
 
     async def rehearse(self) -> None:
         """Play the first records of a match between puppets, which nobody sees."""
@@ -363,28 +378,3 @@ class ClientHarness(ScriptedServer):
         self.players = {0: own, **self.players}
         await self.go_on()
         self.bend = shown
-
-    def other(self) -> Record | None:
-        """Return the next record that is not the remote seat's, as far as the match has come."""
-        if self.stop_at is not None and len(self.records) >= self.stop_at:
-            return None
-        return self.instead() or self.quick() or super().other()
-
-    def quick(self) -> Record | None:
-        """Return the act of a puppet, if one holds the decision."""
-        ledger = self.at_play()
-        if not playing.may_decide(ledger, self.players):
-            return None
-        return playing.decided(ledger, self.dealer, self.players, self.pick(ledger))
-
-    async def go_on(self) -> None:
-        """Let everybody else play; if the script wants it, tell the remote seat before each record what it may do."""
-        while (record := self.other()) is not None:
-            if self.tells_optional:
-                await self.send_options()
-            await self.take(record)
-        await self.send_options()
-
-    def actions(self) -> tuple[Action, ...]:
-        """Return what the remote seat may do; a client that watches may do nothing."""
-        return () if self.is_watched else playing.open_actions(self.at_play())

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from truc_conform.client_harness import ClientHarness
 from truc_conform.playing import conceding, quiet
 from truc_conform.result import tag_of_body
-from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Body, Deal, Rule
 from truc_protocol.boxes import Option
 from truc_protocol.codec import dec
@@ -49,19 +48,19 @@ def body_of(message: MatchRecord) -> Any:
     return parse(Record(message.signer, message.body, message.sig))
 
 
-def signed_again(server: ScriptedServer, message: MatchRecord, **changes: Any) -> MatchRecord:
+def signed_again(server: ClientHarness, message: MatchRecord, **changes: Any) -> MatchRecord:
     """Change a record and sign it again with its signer's key."""
     return put_instead(server, message, replace(body_of(message), **changes), signer=message.signer)
 
 
-def put_instead(server: ScriptedServer, message: MatchRecord, body: Body, *, signer: int = 0) -> MatchRecord:
+def put_instead(server: ClientHarness, message: MatchRecord, body: Body, *, signer: int = 0) -> MatchRecord:
     """Put another record in the place of one, signed by the server or by a scripted seat."""
     encoded = encode(body)
     key = server.players[signer - 1].key if signer else server.key
     return replace(message, signer=signer, body=encoded, sig=key.sign(encoded))
 
 
-def place_of(server: ScriptedServer, k: int) -> Place:
+def place_of(server: ClientHarness, k: int) -> Place:
     """Return the match, a position and the head there, according to the honest records."""
     match = server.at_play().setup.mid
     head = match
@@ -76,7 +75,7 @@ def ruled_out(place: Place, j: int) -> Rule:
     return Rule(*place, j, "abandon", None, "server", ())
 
 
-def greeted_again(server: ScriptedServer, hello: ServerHello, **changes: Any) -> ServerHello:
+def greeted_again(server: ClientHarness, hello: ServerHello, **changes: Any) -> ServerHello:
     """Change the signed body of a hello, and sign it again."""
     body = replace(msgspec.convert(dec(hello.body), Hello, builtin_types=(bytes,)), **changes)
     encoded = encode(body)
@@ -90,7 +89,7 @@ class RewriteBend:
         made: the forged record; a client that asks again is sent the same. None before.
     """
 
-    def __init__(self, server: ScriptedServer, kind: type[Body], index: int, maker: Maker) -> None:
+    def __init__(self, server: ClientHarness, kind: type[Body], index: int, maker: Maker) -> None:
         self.server, self.kind, self.index, self.maker = server, kind, index, maker
         self.made: MatchRecord | None = None
 
@@ -117,7 +116,7 @@ def deal_body(place: Place, j: int, **changes: Any) -> Deal:
     return Deal(*place, j, **{**shape, **changes})
 
 
-def dealt(server: ScriptedServer) -> Ledger:
+def dealt(server: ClientHarness) -> Ledger:
     """Return the match after the deal that is due, dealt as it should be."""
     honest = server.dealer.next_record(server.at_play())
     if honest is None:

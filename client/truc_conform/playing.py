@@ -30,7 +30,7 @@ from truc_protocol.crypto import keys
 from truc_protocol.crypto.chains import Chain
 from truc_protocol.dealer import Dealer, proxy_body
 from truc_protocol.dealing import DealtCards
-from truc_protocol.ledger import Due, Ledger, due, fold
+from truc_protocol.ledger import Ledger, deciding_match, fold
 from truc_protocol.ledger.facts import Fact, means
 from truc_protocol.messages import SignedAct
 from truc_protocol.records import Record, encode, parse, unsigned_record
@@ -136,7 +136,8 @@ Picks = Callable[[Ledger], Pick]
 
 def open_actions(ledger: Ledger) -> tuple[Action, ...]:
     """Return what the seat under test may do."""
-    return legal(ledger.match, Seat(0)) if ledger.match is not None and due(ledger) is Due.PLAYERS else ()
+    match = deciding_match(ledger)
+    return () if match is None else legal(match, Seat(0))
 
 
 def _rules(ledger: Ledger) -> Match:
@@ -187,9 +188,8 @@ def conceding(actions: list[Action]) -> Action:
 
 def may_decide(ledger: Ledger, players: Iterable[int]) -> bool:
     """Tell whether the match waits for a decision of one of these seats."""
-    if ledger.match is None or due(ledger) is not Due.PLAYERS:
-        return False
-    return bool(set(deciders(ledger.match)) & set(players))
+    match = deciding_match(ledger)
+    return match is not None and not set(deciders(match)).isdisjoint(players)
 
 
 def taken(ledger: Ledger, dealer: Dealer, record: Record) -> tuple[Ledger, tuple[Fact, ...]]:

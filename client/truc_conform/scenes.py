@@ -11,10 +11,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import trio
 
-from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame, Recast
+from truc_conform.client_harness import ClientHarness, Recast
 from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
 from truc_conform.result import Case
+from truc_conform.scripted import FRENCH, PlayedGame
 from truc_protocol import messages
 from truc_protocol.records import Phase
 

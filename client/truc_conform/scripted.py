@@ -1,25 +1,25 @@
-"""A server with one table and one remote seat, which can be told to cheat; the other seats are puppets.
+"""A table with one remote seat, its match, and what comes next there; the other seats are puppets.
 
-It speaks the protocol over a Trio stream and plays every other seat itself. `bend` is applied to each message before it
-leaves: it may change or drop (None) what an honest server would send. State outlives a connection. `is_away` lets
-rulings play for the remote seat. It is not a server to play at: it trusts its one client, and has no clock.
+Where the client watches, a puppet has that seat too. `client_harness` is the server around the table: it sends what leaves.
+State outlives a connection. It is no table to play at: it trusts its one client, and has no clock.
 """
 
 import random
-from collections import deque
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-import trio
-import trio.testing
 from msgspec.structs import replace
 
 from truc_conform import playing
-from truc_conform.playing import Puppet, secret
+from truc_conform.playing import Picks, Puppet, secret
 from truc_conform.result import AnyAct
-from truc_conform.shown import CODE, ENCODED_INFO, TOKEN, open_options, table_state
+from truc_conform.shown import CODE, open_options, table_state
 from truc_protocol import messages
-from truc_protocol.bodies import Guest, Rekey, Sub
+from truc_protocol.bodies import Deal, Guest, Rekey, Sub
 from truc_protocol.boxes import Option, counter, downward_key, seal_options
 from truc_protocol.crypto import keys
 from truc_protocol.dealer import Dealer
@@ -30,46 +30,74 @@ from truc_protocol.ledger.state import is_exhausted
 from truc_protocol.match_secrets import MatchSecrets
 from truc_protocol.records import DEALT, Phase, Record, parse
 from truc_protocol.setup import Opts, close_setup, open_terms
-from truc_protocol.wire.connection import ConnectionEnd, Failure, Role
-from truc_protocol.wire.handshake import Challenge, Greeting, Roll, check_login, server_hello
 from truc_rules import Action, preset, with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sized
-
     from truc_protocol.ledger.facts import Fact
 
 
-class ScriptedServer:
-    """One table; the client under test plays seat 0, with a key or as a guest."""
+class PlayedGame(NamedTuple):
+    """What is played at the table.
 
-    nursery: trio.Nursery
+    Attributes:
+        options: its house rules, beside `match`; a low target makes a match short.
+        opts: the terms.
+        links: how many deals a chain serves.
+    """
 
-    def __init__(
-        self, variant: str = "truc-french", *, seats: int = 2, seed: int = 1, **options: int | str
-    ) -> None:
+    variant: str = "truc-french"
+    seats: int = 2
+    options: Mapping[str, int | str] = MappingProxyType({"target": 2})
+    opts: Opts = Opts(guests=1)
+    links: int = 64
+
+
+FRENCH: Final = PlayedGame()
+
+
+class ScriptedTable(ABC):
+    """One table; the client under test plays seat 0, with a key or as a guest, or watches.
+
+    A scene may set:
+        forge: changes a record before it is taken.
+        twist: changes an option before it is offered.
+        one_counter: every box of options has the same counter.
+        tells_optional: options that are not `must` are sent too.
+        pick: how the puppets decide; at random, if nothing else is set.
+        instead: a record that comes before what would come next, if it returns one.
+        stop_at: how many records a match has before anybody watches it.
+        is_away: rulings play for the remote seat.
+        goes_on: called at each record of the match.
+
+    Attributes:
+        has_sat, is_watched: the client took the seat, or watches.
+        offers: what the client could choose, by position.
+        boxed_lines: the same, by the box that it was sent in.
+    """
+
+    def __init__(self, game: PlayedGame, *, seed: int) -> None:
         self.key = keys.signing_key_from_seed(secret("server", seed))
         # One game is a match, unless a scene asks for more: some presets play for several.
-        self.variant = with_options(preset(variant), {"match": 1, **options})
-        self.seats = seats
+        self.variant = with_options(preset(game.variant), {"match": 1, **game.options})
+        self.seats, self.opts, self.links = game.seats, game.opts, game.links
         self.seed = seed
         self.random = random.Random(seed)
         self.document = rule_document(self.variant)
-        self.info = ENCODED_INFO
-        self.rolls: tuple[Roll, ...] = ()
-        self.bend: Callable[[messages.ServerMessage], messages.ServerMessage | None] = lambda message: message
         self.forge: Callable[[Record], Record] = lambda record: record
-        self.stop_after: Callable[[messages.ServerMessage], bool] = lambda message: False
-        self.received: list[messages.ClientMessage] = []
-        self.sent: list[messages.ServerMessage] = []
+        self.twist: Callable[[Option], Option] = lambda option: option
+        self.one_counter = self.tells_optional = False
+        self.pick: Picks = lambda _ledger: partial(playing.drawn, dice=self.random)
+        self.instead: Callable[[], Record | None] = lambda: None
+        self.stop_at: int | None = None
+        self.goes_on: Callable[[], None] = lambda: None
         self.is_guest = False
         self.is_seated = self.is_ready = self.is_watched = self.has_sat = False
         self.epoch = 0
         self.boxes = 0
         self.offer: int | None = None
-        self.opts = Opts(guests=1)
+        self.offers: dict[int, tuple[str, ...]] = {}
+        self.boxed_lines: dict[bytes, tuple[str, ...]] = {}
         self.signed_mode = DEALT
-        self.links = 64
         self.is_call_held = False
         self.is_away = False
         self.rules_for_lost = True
@@ -80,121 +108,10 @@ class ScriptedServer:
         self.players: dict[int, Puppet] = {}
         self.setup: messages.Setup | None = None
         self.terms: messages.Terms | None = None
-        self.greeted = b""
-        self.unanswered: Sized = ()  # what has come in one piece with what is being answered
-        self._connection: ConnectionEnd | None = None
-        self._stream: trio.abc.Stream | None = None
-        self._writing = trio.Lock()
 
-    async def dial(self, _address: object) -> trio.abc.Stream:
-        """Connect: what a client's `dial` returns; the server's end runs in `nursery`."""
-        client, server = trio.testing.memory_stream_pair()
-        self.nursery.start_soon(self.serve, server)
-        return client
-
-    async def serve(self, stream: trio.abc.Stream) -> None:
-        """Speak on one connection until either end closes it."""
-        self._connection, self._stream = ConnectionEnd(Role.SERVER), stream
-        # Another one for each connection, and the same in each run.
-        self._nonce = secret("sn", len(self.received))
-        self.epoch += 1
-        connection = self._connection
-        try:
-            while received := await self.hear(stream):
-                self.unanswered = found = deque(connection.receive(received))
-                while found:
-                    message = found.popleft()
-                    if isinstance(message, Failure):
-                        await self.fail(message)
-                    else:
-                        # A server's connection lets nothing else in.
-                        request = cast("messages.ClientMessage", message)
-                        self.received.append(request)
-                        await self.answer(request)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return
-
-    async def hear(self, stream: trio.abc.Stream) -> bytes:
-        """Return what comes next on a connection; no bytes at its end."""
-        return bytes(await stream.receive_some(65536))
-
-    async def fail(self, failure: Failure) -> None:
-        """Handle what is not a message, or not one allowed now."""
-        raise RuntimeError(failure.message)
-
+    @abstractmethod
     async def send(self, message: messages.ServerMessage) -> None:
-        """Send a message, after `bend` has changed it."""
-        bent = self.bend(message)
-        if bent is None or self._connection is None or self._stream is None:
-            return
-        self.sent.append(bent)
-        await self.write(self._connection.send(bent))
-        if self.stop_after(bent):
-            self.stop_after = lambda message: False
-            await self._stream.aclose()
-            raise trio.BrokenResourceError
-
-    async def write(self, frame: bytes) -> None:
-        """Let a frame leave."""
-        await self.write_whole(frame)
-
-    async def write_whole(self, *pieces: bytes) -> None:
-        """Let pieces leave one after the other: the puppets play on, and may have something to say meanwhile."""
-        # A puppet's frame may be on its way while a request is answered: two tasks cannot send on one stream.
-        async with self._writing:
-            for piece in pieces:
-                if self._stream is not None:
-                    await self._stream.send_all(piece)
-
-    async def answer(self, message: messages.ClientMessage) -> None:
-        """Do what one message asks for."""
-        match message:
-            case messages.ClientHello():
-                await self.greet(message)
-            case messages.KeyLogin():
-                self.check(message)
-                self.is_guest = False
-                await self.send(
-                    messages.Welcome(re=message.id, name=message.name or "player", seats=self.held())
-                )
-            case messages.GuestLogin() | messages.GuestReturn():
-                self.is_guest = True
-                await self.send(messages.Welcome(re=message.id, name="guest", token=TOKEN, seats=self.held()))
-            case _:
-                await self.serve_request(message)
-
-    async def greet(self, message: messages.ClientHello) -> None:
-        """Prove who the server is."""
-        if self._connection is None:
-            return
-        self._cn, self.greeted = message.cn, b""
-        greeting = Greeting(self.key, self._nonce, 1, self.info, rolls=self.rolls)
-        frame = self._connection.hello_frame(Role.CLIENT)
-        await self.send(server_hello(greeting, message.id, frame))
-
-    async def serve_request(self, message: messages.ClientMessage) -> None:
-        """Do what a client may ask for after the login."""
-        match message:
-            case messages.ListTables():
-                await self.send(messages.Ok(re=message.id, tables=(self.state(),)))
-            case messages.Create() | messages.Join():
-                await self.seat(message)
-            case messages.Ready():
-                await self.get_ready(message)
-            case messages.Leave():
-                self.is_seated = self.is_ready = False
-                await self.send(messages.Ok(re=message.id))
-            case messages.SignedAct() | messages.GuestAct():
-                await self.act(message)
-            case messages.Resume():
-                await self.resume(message)
-            case messages.WantRekey():
-                await self.hold_call_back(message)
-            case _:
-                await self.answer_other(message)
-
-    async def answer_other(self, message: messages.ClientMessage) -> None:
-        """Leave unanswered what no script is about."""
+        """Send a message to the client."""
 
     async def seat(self, message: messages.Create | messages.Join) -> None:
         """Give the client the remote seat, and tell it who sits at the table."""
@@ -227,16 +144,6 @@ class ScriptedServer:
         await self.send(messages.Ok(re=message.id))
         self.is_call_held, self.is_away = True, self.rules_for_lost
         await self.go_on()
-
-    def check(self, message: messages.KeyLogin) -> None:
-        """Check a login.
-
-        Raises:
-            HandshakeError: It is not sound.
-        """
-        if not self.greeted and self._connection is not None:
-            self.greeted = self._connection.hello_frame(Role.SERVER)
-        check_login(message, Challenge(self.key.public, self._cn, self._nonce, self.greeted))
 
     def held(self) -> tuple[messages.SeatHeld, ...]:
         """Return the seat of the client, also of a match that is over."""
@@ -276,8 +183,8 @@ class ScriptedServer:
         return terms.record
 
     def nonce(self) -> bytes:
-        """Return the nonce of the next table record."""
-        return secret(f"tn {self.match}", self.seed)
+        """Return the nonce of the next table record: a new one in each run for a key, which may remember those it met."""
+        return secret(f"tn {self.match}", self.seed) if self.is_guest else secrets.token_bytes(32)
 
     async def offer_terms(self) -> None:
         """Offer the terms to a client with a key; with a guest the match begins."""
@@ -308,12 +215,8 @@ class ScriptedServer:
             raise RuntimeError("no match is played")
         return self.ledger
 
-    async def act(self, message: AnyAct) -> None:
-        """Take a record, or a guest's choice, and go on."""
-        if isinstance(message, messages.SignedAct) and (self.ledger is None or message.match is None):
-            await self.begin(Record(1, message.body, message.sig))
-            await self.send(messages.Ok(re=message.id))
-            return
+    async def hand_in(self, message: AnyAct) -> None:
+        """Take a record of the match, or a guest's choice, and go on."""
         ledger, record = self.at_play(), self.record_of(message)
         # The same bytes again are safe at any time (session.md, "Coming back").
         if record in self.records:
@@ -333,14 +236,28 @@ class ScriptedServer:
         return playing.written_choice(self.at_play(), self.dealer, message.choose)
 
     async def take(self, record: Record) -> None:
-        """Add a record, after `forge` has changed it, and send it."""
+        """Add a record, after `forge` has changed it, and send it; a guest is sent the cards of a deal as well."""
         forged = self.forge(record)
         self.ledger, self.facts[len(self.records)] = playing.taken(self.at_play(), self.dealer, forged)
         self.records.append(forged)
+        body = parse(forged)
         # What the call was held back for has come.
-        if record.signer == 1 and isinstance(parse(record), Rekey | Sub):
+        if record.signer == 1 and isinstance(body, Rekey | Sub):
             self.is_call_held = self.is_away = False
         await self.send(self.message(len(self.records) - 1))
+        self.goes_on()
+        if isinstance(body, Deal) and self.is_guest and not self.is_watched:
+            await self.send(self.own_cards(body))
+        # After `end`, not after each ack: the state `over` comes once (play.md, "The end").
+        if self.ledger.phase is Phase.ENDED and record.signer == 0:
+            await self.send(self.state())
+
+    def own_cards(self, deal: Deal) -> messages.OwnCards:
+        """Return what the newest deal brings to a guest."""
+        ledger, pack = self.at_play(), self.variant.pack
+        cards = tuple(pack[opening.card] for opening in self.dealer.openings(ledger, 0))
+        place = {"k": len(self.records) - 1, "j": deal.j, "d": deal.d}
+        return messages.OwnCards(table=CODE, match=ledger.setup.mid, cards=cards, **place)
 
     def message(self, k: int) -> messages.MatchRecord:
         """Return a record as it is sent."""
@@ -351,13 +268,28 @@ class ScriptedServer:
         )
 
     async def go_on(self) -> None:
-        """Let everybody but the remote seat act while they can, then send the remote seat its options."""
+        """Let everybody but the remote seat act while they can, then send that seat its options; or before each record, too."""
         while (record := self.other()) is not None:
+            if self.tells_optional:
+                await self.send_options()
             await self.take(record)
         await self.send_options()
 
     def other(self) -> Record | None:
-        """Return the next record that is not the remote seat's."""
+        """Return the next record that is not the remote seat's, as far as the match has come."""
+        if self.stop_at is not None and len(self.records) >= self.stop_at:
+            return None
+        return self.instead() or self.decided() or self.owed()
+
+    def decided(self) -> Record | None:
+        """Return the decision of a puppet, if one holds it."""
+        ledger = self.at_play()
+        if not playing.may_decide(ledger, self.players):
+            return None
+        return playing.decided(ledger, self.dealer, self.players, self.pick(ledger))
+
+    def owed(self) -> Record | None:
+        """Return what the server or a puppet owes the match."""
         ledger = self.at_play()
         record = None if self.is_held() else self.dealer.next_record(ledger)
         if record is not None or self.is_held():
@@ -369,13 +301,11 @@ class ScriptedServer:
         if ledger.phase is Phase.ENDED:
             owing = (player for seat, player in self.players.items() if seat not in ledger.acks)
             return next((player.ack(ledger) for player in owing), None)
-        if self.actions():
-            return self.dealer.move(ledger) if self.is_away else None
-        return self.decide()
+        return self.dealer.move(ledger) if self.is_away and self.actions() else None
 
     def actions(self) -> tuple[Action, ...]:
-        """Return what the remote seat may do."""
-        return playing.open_actions(self.at_play())
+        """Return what the remote seat may do; a client that watches may do nothing."""
+        return () if self.is_watched else playing.open_actions(self.at_play())
 
     def fresh_chain(self) -> Record | None:
         """Return a rekey that is due from anybody but the remote seat."""
@@ -390,11 +320,6 @@ class ScriptedServer:
         ledger = self.at_play()
         owing = (self.players[seat] for seat in seats_missing(ledger) if seat in self.players)
         return next((player.release(ledger) for player in owing), None)
-
-    def decide(self) -> Record:
-        """Return the decision of a puppet."""
-        pick = partial(playing.drawn, dice=self.random)
-        return playing.decided(self.at_play(), self.dealer, self.players, pick)
 
     def is_held(self) -> bool:
         """Tell whether the next call waits for the remote seat's new chain."""
@@ -412,14 +337,17 @@ class ScriptedServer:
             await self.send(self.offered(options))
 
     def offered(self, options: tuple[Option, ...]) -> messages.OpenOptions | messages.BoxedOptions:
-        """Return options as the remote seat is sent them."""
-        ledger = self.at_play()
+        """Return options as the remote seat is sent them, after `twist` has changed them, and remember what may be chosen."""
+        ledger, twisted = self.at_play(), tuple(map(self.twist, options))
         at, match = ledger.k, ledger.setup.mid
         offer = max(0, at - 1) if self.offer is None else self.offer
+        must = not playing.may_decide(ledger, self.players)
+        self.offers[at] = tuple(option.line for option in twisted)
         if self.is_guest:
-            return open_options(match, at, offer, options)
-        box = self.box(at, offer, options)
-        return messages.BoxedOptions(table=CODE, match=match, at=at, offer=offer, must=True, box=box)
+            return replace(open_options(match, at, offer, twisted), must=must)
+        box = self.box(at, offer, twisted)
+        self.boxed_lines[box] = self.offers[at]
+        return messages.BoxedOptions(table=CODE, match=match, at=at, offer=offer, must=must, box=box)
 
     def box(self, at: int, offer: int, options: tuple[Option, ...]) -> bytes:
         """Seal options under a counter that keeps rising over all connections."""
@@ -431,6 +359,8 @@ class ScriptedServer:
 
     def next_counter(self) -> int:
         """Return the counter of the next box."""
+        if self.one_counter:
+            return counter(epoch=1, number=1)
         self.boxes += 1
         return counter(epoch=self.epoch, number=self.boxes)
 
@@ -439,9 +369,15 @@ class ScriptedServer:
         if self.setup is None or message.match != self.setup.match:
             await self.send(messages.refusal(Code.NO_SUCH_MATCH, "there is no such match", re=message.id))
             return
-        if message.next < 0:
-            await self.send(self.setup)
-        for k in range(max(0, message.next), len(self.records)):
+        await self.send_from(message.next, self.setup, message.id)
+
+    async def send_from(self, first: int, setup: messages.Setup, request: int) -> None:
+        """Send the match from a position on, from -1 with its setup, confirm a request for that, and go on."""
+        if first < 0:
+            await self.send(setup)
+        for k in range(max(0, first), len(self.records)):
             await self.send(self.message(k))
-        await self.send(messages.Ok(re=message.id, k=len(self.records)))
+        await self.send(messages.Ok(re=request, k=len(self.records)))
+        # Nobody was to see more before the client came; now the match goes on.
+        self.stop_at = None
         await self.go_on()

@@ -32,7 +32,6 @@ INFO: Final = Info(
     guests=True,
     now_ms=0,
 )
-ENCODED_INFO: Final = encode_info(INFO)
 
 
 def info_of(variant: str, seats: int) -> bytes:

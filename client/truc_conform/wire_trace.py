@@ -32,8 +32,8 @@ class WireTrace:
         opened: what stands in a box, by the box.
     """
 
-    def __init__(self) -> None:
-        self.opened: dict[bytes, tuple[str, ...]] = {}
+    def __init__(self, opened: Mapping[bytes, tuple[str, ...]]) -> None:
+        self.opened = opened
         self._began = time.monotonic()
         self._number = 0
         self._splitters: dict[str, FrameSplitter] = {}

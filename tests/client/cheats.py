@@ -7,8 +7,6 @@ from trio.testing import wait_all_tasks_blocked
 from truc_client import CheckFailedError
 from truc_client.verifying import examine_files
 from truc_conform.forging import place_of, put_instead, ruled_out
-from truc_conform.playing import decided, may_decide, quiet
-from truc_conform.scripted import ScriptedServer
 from truc_protocol.audit import TranscriptExamined
 from truc_protocol.ledger import start_ledger
 from truc_protocol.messages import MatchRecord
@@ -16,15 +14,6 @@ from truc_protocol.records import Record
 from truc_protocol.setup import close_setup, open_terms
 
 FRENCH = "truc-french"
-
-
-class QuietServer(ScriptedServer):
-    """A server whose own seats decide as soon as the decision is theirs, and let the cards be played."""
-
-    def other(self) -> Record | None:
-        if not may_decide(self.ledger, self.players):
-            return super().other()
-        return decided(self.ledger, self.dealer, self.players, quiet)
 
 
 async def caught(server, player, *, choose=None) -> CheckFailedError:

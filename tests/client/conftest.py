@@ -61,9 +61,9 @@ def elsewhere(player: Player, tmp_path: Path) -> Player:
 @pytest.fixture
 async def scripted(nursery: trio.Nursery):
     """Return a way to make scripted servers whose tasks end with the test."""
-    from truc_conform.scripted import ScriptedServer
+    from client.strict import Strict
 
-    def make(*args, kind: type[ScriptedServer] = ScriptedServer, **options) -> ScriptedServer:
+    def make(*args, kind: type[Strict] = Strict, **options) -> Strict:
         server = kind(*args, **options)
         server.nursery = nursery
         return server
@@ -132,5 +132,5 @@ def played(tmp_path_factory: pytest.TempPathFactory):
 async def played_server(nursery: trio.Nursery, played):
     """Return a server of one's own with that match."""
     server = copy(played)
-    server.nursery, server.received, server.sent, server._writing = nursery, [], [], trio.Lock()
+    server.nursery, server.heard, server.sent, server._writing = nursery, [], [], trio.Lock()
     return server

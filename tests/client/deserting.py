@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from client.strict import Strict
 from msgspec.structs import replace
 from protocol.peers import Puppet
 
-from truc_conform.scripted import ScriptedServer
 from truc_protocol.errors import Code
 from truc_protocol.ledger import Due, due, is_gone
 from truc_protocol.messages import Ready, SeatHeld, TableState, refusal
@@ -13,7 +13,7 @@ from truc_protocol.records import Record
 from truc_protocol.setup import Opts, open_terms
 
 
-class DesertedServer(ScriptedServer):
+class DesertedServer(Strict):
     """One table; `absent` is the player of seat 0 until a substitute has come."""
 
     def __init__(self, *args: Any, **options: Any) -> None:

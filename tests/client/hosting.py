@@ -3,9 +3,9 @@
 import time
 from functools import reduce
 
+from client.strict import QuietServer
 from msgspec.structs import replace
 
-from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE, INFO
 from truc_protocol import messages
 from truc_protocol.bodies import Close
@@ -16,7 +16,7 @@ CAPS = {"chat": {}, "lobby": True, "seek": True, "snapshot": True, "history": 64
 TAG = "YGCVWEEC7O66OJIVVCJDP74ZH2"
 
 
-class Hosting(ScriptedServer):
+class Hosting(QuietServer):
     """A server of which every capability is in use; `page` is how many records of the past it gives out at once."""
 
     page = 7

@@ -4,6 +4,7 @@ import pytest
 import trio
 from client.hosting import Hosting
 from client.playing import at_table, at_turn, pick, play_on, play_to_proof, received
+from client.strict import Strict
 
 from truc_client import (
     Interrupted,
@@ -17,7 +18,6 @@ from truc_client import (
     open_home,
 )
 from truc_client.happenings import Happening
-from truc_conform.scripted import ScriptedServer
 from truc_protocol import messages
 from truc_protocol.errors import Code
 from truc_protocol.records import Phase
@@ -25,7 +25,7 @@ from truc_protocol.records import Phase
 LONG_S = 100
 
 
-def lose_until(server: ScriptedServer, kind: type, is_lost) -> None:
+def lose_until(server: Strict, kind: type, is_lost) -> None:
     """Let all that is lost be so until something of this kind is asked for."""
     server.bend = lambda sent: sent if received(server, kind) or not is_lost(sent) else None
 
@@ -73,16 +73,17 @@ async def test_who_thinks_is_not_told_again_what_they_know(server, request, auto
     assert [each for each in told if isinstance(each, YourTurn | Resumed | Interrupted)] == []
 
 
-async def test_talk_is_no_news_of_the_match(server, nursery, player, autojump_clock) -> None:
+async def test_talk_is_no_news_of_the_match(server, player, autojump_clock) -> None:
 
     async def talk() -> None:
         while True:
             await trio.sleep(5)
             await server.send(messages.ChatLine(table="TABLE", player="P", name="north", text="your turn?"))
 
-    async with at_turn(server, player) as (table, _):
-        nursery.start_soon(talk)
+    async with at_turn(server, player) as (table, _), trio.open_nursery() as beside:
+        beside.start_soon(talk)
         await told_in(table, LONG_S)
+        beside.cancel_scope.cancel()
     assert received(server, messages.Resume)
 
 

@@ -17,6 +17,7 @@ from client.playing import (
     recorded,
     signed,
 )
+from client.strict import StrictBlind
 
 from truc_bots import Effort, Sharp
 from truc_client import (
@@ -35,7 +36,6 @@ from truc_client.happenings import MatchWaits
 from truc_client.line.single_connection import ClockOffset, SingleConnection
 from truc_client.verifying import verify_file
 from truc_conform.blind_seat import only, reordered, unsound
-from truc_conform.blind_server import BlindServer
 from truc_conform.playing import quiet
 from truc_conform.shown import CODE
 from truc_protocol import messages
@@ -52,14 +52,14 @@ STEPS = (Mask, Lock, Keys, Lend, Garbled)
 
 @pytest.fixture
 def blind(scripted):
-    def make(variant: str = "truc-french", **options) -> BlindServer:
-        return scripted(variant, kind=BlindServer, **{"target": 2, **options})
+    def make(variant: str = "truc-french", **options) -> StrictBlind:
+        return scripted(variant, kind=StrictBlind, **{"target": 2, **options})
 
     return make
 
 
 @pytest.fixture
-def server(blind) -> BlindServer:
+def server(blind) -> StrictBlind:
     return blind()
 
 
@@ -90,7 +90,7 @@ def verdict_of(seen):
 
 async def test_cards_lent_by_a_partner_are_told_and_own_ones_are_lent(blind, player) -> None:
     server = blind("truco-mineiro-2", seats=4, target=4)
-    server.decides = giving_up
+    server.pick = lambda _ledger: giving_up
     seen = await played(server, player, choose=asking)
     assert verdict_of(seen).host_saw_no_card
     lent = [each for each in seen if isinstance(each, PartnerCards)]
@@ -239,7 +239,7 @@ async def test_second_history_of_a_deal_is_refused_and_kept_as_evidence(server, 
 
 async def test_box_of_lent_cards_that_does_not_open_is_called_garbled(blind, player) -> None:
     server = blind("truco-mineiro-2", seats=4, target=4)
-    server.decides = giving_up
+    server.pick = lambda _ledger: giving_up
 
     def bad_lend(step):
         return step._replace(box=bytes(len(step.box))) if hasattr(step, "receiver") else step

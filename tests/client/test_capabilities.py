@@ -7,11 +7,11 @@ import trio
 import trio.testing
 from client.hosting import CAPS, Hosting
 from client.playing import dialing, received, store_of, visit
+from client.strict import Strict
 from rows import each_row
 
 from truc_client import Address, ConnectError, RefusedError, ServerKeyError, connect, parse_address
 from truc_client.line.single_connection import ClockOffset
-from truc_conform.scripted import ScriptedServer
 from truc_protocol.crypto.keys import fingerprint, signing_key_from_seed
 from truc_protocol.errors import Code
 from truc_protocol.messages import Capabilities, ClientHello, KeyLogin, Pong, bye, refusal
@@ -66,7 +66,7 @@ def test_clock_takes_the_middle_of_the_answer_that_came_fastest(answers, offset_
     assert clock.offset_ms == offset_ms
 
 
-class Moved(ScriptedServer):
+class Moved(Strict):
     """A server that sends everybody elsewhere."""
 
     to = ELSEWHERE

@@ -5,8 +5,9 @@ conform/test_own_library.py.
 """
 
 import pytest
-from client.cheats import QuietServer, caught, refuted
+from client.cheats import caught, refuted
 from client.playing import visit
+from client.strict import QuietServer
 from msgspec.structs import replace
 
 from truc_client import ServerKeyError

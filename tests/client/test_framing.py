@@ -4,10 +4,11 @@ from functools import partial
 
 import pytest
 import trio
-from client.cheats import QuietServer, caught, refuted, shown_again
+from client.cheats import caught, refuted, shown_again
 from client.playing import at_table, at_turn, come_back, once, pick, play_on, signed
 from client.running import run as run_process
 from client.running import truc as run
+from client.strict import QuietServer
 from client.test_choosing import refuse_next, with_alternatives
 from msgspec.structs import replace
 

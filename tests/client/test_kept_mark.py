@@ -4,6 +4,7 @@ import pytest
 import trio
 from client.cheats import forget_since
 from client.playing import at_table, my_turn, play_on, received, signed, store_of
+from client.strict import QuietServer
 
 from truc_client import CheckFailedError, ClientError, YourTurn, connect
 from truc_client.home.store import AcceptedPlace
@@ -31,7 +32,7 @@ async def end_early(server, mark: int) -> None:
 @pytest.fixture
 async def killed(scripted, player):
     """Return a server and the mark of a client that was killed in a hand, and whose transcript was lost with it."""
-    server, turns = scripted(target=12), 0
+    server, turns = scripted(target=12, kind=QuietServer), 0
 
     def enough(happening: object) -> bool:
         nonlocal turns

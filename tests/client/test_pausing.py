@@ -2,8 +2,8 @@
 
 import pytest
 import trio
-from client.cheats import QuietServer
 from client.playing import at_turn, my_turn, pick, play_on, play_to_proof, signed
+from client.strict import QuietServer
 
 from truc_client import ChoiceError, RecordSeen, RefusedError, Table, connect
 from truc_client.bots import play_match, simple_bot

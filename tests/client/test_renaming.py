@@ -4,12 +4,12 @@ import pytest
 from client.deserting import DesertedServer
 from client.hosting import Hosting
 from client.playing import play_on, signed
+from client.strict import Strict
 from client.viewed import screen_of
 from msgspec.structs import replace
 from rows import each_row
 
 from truc_client import Substituted, TableChanged, connect
-from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Sub
 from truc_protocol.messages import ServerMessage, Welcome
 from truc_terminal.commands.play import _greet
@@ -29,7 +29,7 @@ class Renaming:
         await super().send(message)
 
 
-class RenamingServer(Renaming, ScriptedServer):
+class RenamingServer(Renaming, Strict):
     """One at which a match begins."""
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from client.playing import at_table, my_turn, play_on
+from client.strict import Strict
 
 from truc_client import (
     ChoiceError,
@@ -18,7 +19,6 @@ from truc_client import (
     connect,
 )
 from truc_client.table import Table
-from truc_conform.scripted import ScriptedServer
 from truc_conform.shown import CODE
 from truc_protocol.boxes import counter, downward_key, open_sign_up, seal_sign, upward_key
 from truc_protocol.errors import Code
@@ -27,7 +27,7 @@ from truc_protocol.messages import BoxedSign, BoxedSignSeen, Ok, OpenSign, OpenS
 CATALAN = "truc-catalan"
 
 
-class TalkingServer(ScriptedServer):
+class TalkingServer(Strict):
     """A server that answers signs and phrases, and makes signs in the name of any seat."""
 
     def __init__(self, *args, **options) -> None:

@@ -7,12 +7,12 @@ import trio
 from client.deserting import DesertedServer
 from client.hosting import Hosting
 from client.playing import come_back, leave_at_turn, my_turn, play_on, received
+from client.strict import Strict
 from client.test_stepping_in import step_in, taken_by_another
 from client.viewed import screen_of, typing
 from msgspec.structs import replace
 
 from truc_client import ClientError, Player, Substituted, connect, open_home
-from truc_conform.scripted import ScriptedServer
 from truc_protocol import messages
 from truc_terminal.commands.play import SeatChoice, WantedTable, _farewell, _sit_down, _step_in
 from truc_terminal.screen.explaining import terms_line
@@ -49,7 +49,7 @@ class Watched:
                 await super().serve_request(message)
 
 
-class WatchedServer(Watched, ScriptedServer):
+class WatchedServer(Watched, Strict):
     is_lost = False
 
     def held(self):
@@ -65,7 +65,7 @@ async def server(scripted, player) -> WatchedServer:
     """Return a server with a match that this player has left at their turn."""
     server = scripted(target=6, kind=WatchedServer)
     await leave_at_turn(server, player)
-    server.received.clear()
+    server.heard.clear()
     return server
 
 
@@ -105,7 +105,7 @@ def test_new_chain_is_wished_for_by_a_flag(truc, monkeypatch) -> None:
 
 async def test_home_that_another_has_replaced_takes_no_seat(server, player, elsewhere) -> None:
     await come_back(server, elsewhere, rekey=True, until=my_turn)
-    server.received.clear()
+    server.heard.clear()
     with pytest.raises(ClientError, match="another machine with your key has begun a new chain"):
         await sit_down(server, player, "y")
     assert not took_seat(server)

@@ -6,8 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from client.cheats import QuietServer, abandoned, shown_again
+from client.cheats import abandoned, shown_again
 from client.playing import at_turn, come_back, my_turn, pick, play_on, seated, store_of
+from client.strict import QuietServer
 from trio.testing import wait_all_tasks_blocked
 
 from truc_client import CheckFailedError, HomeError, StoppedError

@@ -1,8 +1,9 @@
 """Histories that do not agree, and bodies taken after they were refused: what the client shows of them, and what nobody can."""
 
 import pytest
-from client.cheats import QuietServer, refuted, shown_again
+from client.cheats import refuted, shown_again
 from client.playing import acted, at_table, at_turn, body_of, my_turn, pick, play_on, signed
+from client.strict import QuietServer
 from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 

@@ -145,7 +145,7 @@ async def test_slow_watcher_goes_on_from_a_snapshot_that_skips(server, watcher) 
 
 async def test_watcher_that_comes_again_fetches_only_what_it_has_not_kept(server, watcher) -> None:
     await watched(server, watcher, until=Resumed)
-    server.received.clear()
+    server.heard.clear()
     ended = (await watched(server, watcher))[-1]
     assert received(server, History) == []
     assert ended.verdict.result is Result.PROVEN

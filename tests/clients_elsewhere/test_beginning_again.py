@@ -9,10 +9,10 @@ import pytest
 import trio
 from client.cheats import forget_since
 from client.playing import signed
+from client.strict import QuietServer
 from clients_elsewhere.programs import NODE, needs_jdk, needs_node, node
 from msgspec.structs import replace
 
-from truc_conform.scripted import ScriptedServer
 from truc_protocol.bodies import Act, Close, Rekey, Resign
 from truc_protocol.messages import MatchRecord, Ok, Ping, Pong, SeatHeld
 from truc_protocol.records import parse
@@ -23,21 +23,21 @@ QUIET = (NODE, str(Path(__file__).with_name("quiet.mjs")))
 PAGE = (NODE, str(Path(__file__).with_name("page_seat.mjs")))
 
 
-class Forgetful(ScriptedServer):
-    """A server that can go back to an earlier position; `heard` is set once it has heard what it waits for."""
+class Forgetful(QuietServer):
+    """A server that can go back to an earlier position; `enough` is set once it has heard what it waits for."""
 
     def __init__(self, **options) -> None:
         super().__init__(**options)
-        self.heard = trio.Event()
+        self.enough = trio.Event()
 
     def is_enough(self) -> bool:
         return self.ledger is not None and self.ledger.deal_index >= DEALS
 
-    async def answer(self, message) -> None:
+    async def serve_judged(self, message) -> None:
         if self.is_enough():
-            self.heard.set()
+            self.enough.set()
         else:
-            await super().answer(message)
+            await super().serve_judged(message)
 
     async def seat(self, message) -> None:
         await self.send(Ok(re=message.id, table=CODE, seat=0))
@@ -56,7 +56,7 @@ class Forgetful(ScriptedServer):
 
 async def visit(server: Forgetful, kept: Path, *wish: str, client: Sequence[str] = QUIET) -> None:
     """Let a client visit a server until that has heard enough, and kill it, or until it ends."""
-    server.heard = trio.Event()
+    server.enough = trio.Event()
     async with trio.open_nursery() as server.nursery:
         start = partial(trio.serve_tcp, server.serve, 0, host="127.0.0.1")
         (listener,) = await server.nursery.start(start)
@@ -67,11 +67,11 @@ async def visit(server: Forgetful, kept: Path, *wish: str, client: Sequence[str]
 
         async def notice_end() -> None:
             await process.wait()
-            server.heard.set()
+            server.enough.set()
 
         server.nursery.start_soon(notice_end)
         with trio.fail_after(60):
-            await server.heard.wait()
+            await server.enough.wait()
         process.kill()
         await process.wait()
         server.nursery.cancel_scope.cancel()

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
+from client.strict import Strict
 from clients_elsewhere.programs import in_node, needs_node
-
-from truc_conform.scripted import ScriptedServer
 
 LIBRARY = Path(__file__).resolve().parents[2] / "client" / "truc_web" / "lib"
 AGREE = """
@@ -28,14 +27,14 @@ while (given.length > 0) {
 """
 
 
-def server_of(seed: int) -> ScriptedServer:
+def server_of(seed: int) -> Strict:
     """Return a server that gives every table the same nonce."""
-    server = ScriptedServer(seed=seed)
+    server = Strict(seed=seed)
     server.nonce = lambda: bytes(range(32))
     return server
 
 
-def agreed(*servers: ScriptedServer) -> list[str]:
+def agreed(*servers: Strict) -> list[str]:
     """Let one client agree to terms of one server after the other; return what it says of each."""
     offered = [(server.key.public, server.document, *server.make_terms()[1:]) for server in servers]
     given = [part.hex() for terms in offered for part in terms]

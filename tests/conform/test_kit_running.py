@@ -65,7 +65,12 @@ async def test_client_is_given_its_time_anew_with_each_record_of_its_match(autoj
 
 async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery) -> None:
     server, back = ClientHarness(), trio.Event()
-    server.nursery = nursery
+
+    async def dial() -> trio.abc.Stream:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(server.serve, theirs)
+        await trio.testing.wait_all_tasks_blocked()
+        return ours
 
     async def answer_late(_: object) -> bool:
         with trio.CancelScope(shield=True):
@@ -74,11 +79,10 @@ async def test_script_of_a_connection_ends_when_the_client_has_come_back(nursery
         return True
 
     server.intercepts.append(answer_late)
-    first = await server.dial(None)
+    first = await dial()
     await first.send_all(ConnectionEnd(Role.CLIENT).send(ClientHello(id=1, proto=(1,), cn=bytes(32))))
     await trio.testing.wait_all_tasks_blocked()
-    await server.dial(None)
-    await trio.testing.wait_all_tasks_blocked()
+    await dial()
     back.set()
     await trio.testing.wait_all_tasks_blocked()
     assert not server.sent

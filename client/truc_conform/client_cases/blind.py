@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from truc_conform.blind_server import BlindHarness
 from truc_conform.client_cases.games import GAMES, PARTNERS, SCORE, TURNED, begins_anew, go_blind, share
 from truc_conform.client_cases.keyed import has_key
-from truc_conform.client_harness import FRENCH, ClientHarness, PlayedGame
+from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.playing import conceding, quiet, signed_position
 from truc_conform.result import tag_of_body
@@ -33,6 +33,7 @@ from truc_conform.scenes import (
     said,
     shared_scene,
 )
+from truc_conform.scripted import FRENCH, PlayedGame
 from truc_protocol import messages
 from truc_protocol.bodies import Act, Body, Keys, Lock, Rule
 from truc_protocol.records import Phase, Record, parse
@@ -209,7 +210,7 @@ def _redeal(server: BlindHarness) -> None:
         is_asked_for_more = Kind.DECLINE in by_kind and Kind.ACCEPT not in by_kind  # which a card does here
         return by_kind.get(Kind.DECLINE if is_asked_for_more else Kind.REDEAL) or quiet(actions)
 
-    server.decides = decide
+    server.pick = lambda _ledger: decide
 
 
 def _unreached(what: str) -> InconclusiveError:
@@ -374,4 +375,4 @@ def _false_value(server: BlindHarness) -> None:
             return conceding(actions)
         return found._replace(value=_other_than(found.value)) if found.kind is Kind.POINTS else found
 
-    server.decides = decide
+    server.pick = lambda _ledger: decide

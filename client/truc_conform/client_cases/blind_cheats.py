@@ -167,7 +167,7 @@ def _spared(server: BlindHarness) -> None:
     changing_records("rule")(
         lambda _server, message: signed_again(server, message, ruling="resume", seat=None, kind=None)
     )(server)
-    server.decides = conceding
+    server.pick = lambda _ledger: conceding
 
 
 def _passed_on(name: str, what: str, kind: type[SeatStep], cheat: StepCheat) -> Scene:
@@ -224,7 +224,7 @@ def _early_link(server: ClientHarness, message: messages.MatchRecord) -> message
 @_cheat("C5.cheat-link", "a link of the other seat that is not of its chain (C14)")
 def _other_link(server: BlindHarness) -> None:
     """Open a number that was never committed to, when the first hand is over."""
-    server.decides = conceding
+    server.pick = lambda _ledger: conceding
 
     def change(_server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
         # The draw's link is released as in mode dealt, and is not what this is about.
@@ -254,7 +254,7 @@ def _is_forfeit(record: Record) -> bool:
 def _exposed(server: BlindHarness) -> None:
     """Let the other seat mask the pack in another order than its link says."""
     server.cheats[_SEAT] = reordered
-    server.decides = conceding
+    server.pick = lambda _ledger: conceding
 
 
 def _says_garbled(server: ClientHarness, end: ClientExit) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from truc_conform.client_cases.cheats import CHECKS, DUTIES, signed_after, stops, stops_by_the_rules
-from truc_conform.client_harness import ClientHarness, PlayedGame
+from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import InconclusiveError, UnexpectedError, require
 from truc_conform.forging import (
     Bend,
@@ -48,6 +48,7 @@ from truc_conform.scenes import (
     plain,
     scene,
 )
+from truc_conform.scripted import PlayedGame
 from truc_protocol import messages
 from truc_protocol.bodies import Act, Call, Close, Deal, End, Open, Rekey, Rule, Share, Sub
 from truc_protocol.boxes import seal_share

@@ -9,7 +9,7 @@ from typing import Final
 import trio
 from msgspec.structs import replace
 
-from truc_conform.client_harness import FRENCH, ClientHarness
+from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import InconclusiveError, UnadvisedError, UnexpectedError, require
 from truc_conform.grease import greased, raw, strange_error
 from truc_conform.playing import signed_position
@@ -36,6 +36,7 @@ from truc_conform.scenes import (
     shared_scene,
     without,
 )
+from truc_conform.scripted import FRENCH
 from truc_conform.shown import CODE
 from truc_protocol import messages
 from truc_protocol.errors import Code, LocalError
