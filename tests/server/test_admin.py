@@ -17,7 +17,7 @@ from server.admins import calling, host_says, host_types, hosting
 from server.commands import call
 from server.conftest import QUICK, changed, in_hand, no_more_files, play_on
 from server.rawclient import bodies
-from server.visitors import FRENCH, goodbye, greeted, guest, keyed, say, table_of
+from server.visitors import FRENCH, goodbye, greeted, guest, hang_up, keyed, say, table_of
 
 from truc_protocol.audit import Result
 from truc_protocol.bodies import End
@@ -54,12 +54,15 @@ def noted(server) -> list[dict]:
 
 
 class TestWho:
-    async def test_row_names_player_address_and_tables(self, server):
+    async def test_row_names_player_address_and_tables_for_people_too(self, server):
         client = await keyed(server, "Kay", KEY)
         code = await table_of(client)
         (row,) = (await ask(server, "who"))["rows"]
         assert (row["name"], row["tag"], row["kind"]) == ("Kay", OWN, "key")
         assert (row["address"], row["tables"], row["connection"]) == ("127.0.0.1", [code], 1)
+        head, line = (await host_types(server.folder, "who")).stdout.splitlines()
+        assert head.split() == ["no", "name", "tag", "kind", "address", "since", "tables"]
+        assert line.split()[:5] == ["1", "Kay", OWN, "key", "127.0.0.1"]
         await ask(server, "close", table=code)
         assert [row["tables"] for row in (await ask(server, "who"))["rows"]] == [[]]
 
@@ -86,14 +89,20 @@ class TestTables:
         (row,) = (await ask(server, "tables"))["rows"]
         assert (row["table"], row["private"], len(code)) == (code, True, 16)
 
-    async def test_running_match_is_told_with_its_seats(self, server):
-        (first, _) = await in_hand(server)
+    async def test_running_match_is_told_with_its_seats_and_who_is_away_and_counts(self, server):
+        first, second = await in_hand(server)
         (row,) = (await ask(server, "tables", text=first.name))["rows"]
         assert (row["state"], row["variant"]) == ("playing", "truc-french")
-        assert row["match"] == first.ledger.setup.mid.hex()
-        assert row["records"] == first.next
+        assert (row["match"], row["records"]) == (first.ledger.setup.mid.hex(), first.next)
         assert [seat["online"] for seat in row["seats"]] == [True, True]
         assert (await ask(server, "tables", text="mineiro"))["rows"] == []
+        answer = await ask(server, "status")
+        told = {name: answer[name] for name in ("connections", "players", "tables", "playing", "hands")}
+        assert told == {"connections": 2, "players": 2, "tables": 1, "playing": 1, "hands": 1}
+        assert (answer["port"], answer["draining"], answer["store"]) == (server.port, False, "ok")
+        await hang_up(second.client)
+        shown = (await host_types(server.folder, "tables")).stdout
+        assert all(word in shown for word in (first.table, "playing", f"({second.name})"))
 
 
 class TestKick:
@@ -177,19 +186,14 @@ class TestSanctions:
 
 
 class TestClose:
-    async def test_open_table_is_closed_by_the_host(self, server):
-        client = await guest(server)
-        code = await table_of(client)
-        answer = await ask(server, "close", table=code)
-        closed = await client.until("closed")
-        assert (answer["closed"], answer["was"]) == (True, "open")
-        assert (closed["table"], closed["reason"]) == (code, "server")
-
-    async def test_table_with_terms_out_is_closed(self, server):
-        seats = await server.match()
-        await seats[0].client.until("terms")
-        assert (await ask(server, "close", table=seats[0].table))["was"] == "terms"
-        assert (await seats[0].client.until("closed"))["reason"] == "server"
+    @pytest.mark.parametrize("state", ["open", "terms"])
+    async def test_table_that_is_open_or_has_terms_out_is_closed_by_the_host(self, server, state):
+        first, _ = await (server.seats(2) if state == "open" else server.match())
+        await first.client.until("table", state=state)
+        answer = await ask(server, "close", table=first.table)
+        closed = await first.client.until("closed")
+        assert (answer["closed"], answer["was"]) == (True, state)
+        assert (closed["table"], closed["reason"]) == (first.table, "server")
 
     async def test_match_ends_abandoned_and_proven_before_the_table_goes(self, server):
         seats = await in_hand(server)
@@ -321,14 +325,6 @@ def _with_another(name) -> Settings:
     return changed(Settings(), **({section: {field: other}} if section else {field: other}))
 
 
-async def test_status_counts(server):
-    await in_hand(server)
-    answer = await ask(server, "status")
-    told = {name: answer[name] for name in ("connections", "players", "tables", "playing", "hands")}
-    assert told == {"connections": 2, "players": 2, "tables": 1, "playing": 1, "hands": 1}
-    assert (answer["port"], answer["draining"], answer["store"]) == (server.port, False, "ok")
-
-
 class TestSocket:
     async def test_it_is_its_owners_alone_and_gone_at_the_end(self, tmp_path):
         async with hosting(tmp_path / "data") as server:
@@ -457,19 +453,6 @@ class TestLog:
 
 
 class TestCommands:
-    async def test_who_is_a_table_for_people(self, server):
-        await keyed(server, "Kay", KEY)
-        head, row = (await host_types(server.folder, "who")).stdout.splitlines()
-        assert head.split() == ["no", "name", "tag", "kind", "address", "since", "tables"]
-        assert row.split()[:5] == ["1", "Kay", OWN, "key", "127.0.0.1"]
-
-    async def test_tables_names_seats_and_who_is_away(self, server):
-        seats = await in_hand(server)
-        await trio.aclose_forcefully(seats[1].client.stream)
-        await seats[0].client.until("away")
-        told = (await host_types(server.folder, "tables")).stdout
-        assert all(word in told for word in (seats[0].table, "playing", f"({seats[1].name})"))
-
     async def test_json_is_the_servers_answer_and_a_refusal_one_line_and_status_1(self, server):
         assert json.loads((await host_types(server.folder, "status", "--json")).stdout)["port"] == server.port
         refused = await host_types(server.folder, "close", "NOPE", "--json")

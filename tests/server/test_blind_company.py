@@ -6,17 +6,17 @@ import pytest
 from click.testing import CliRunner
 from server.blind_seats import BlindSeat, blind_match, blind_seat, choose_again, is_due, rest_in_hand
 from server.calls import rulings
-from server.clocks import pass_time
-from server.conftest import PATIENT, QUICK, changed, in_hand, play_on, running
+from server.clocks import leave, pass_time
+from server.conftest import PATIENT, QUICK, changed, in_hand, living, play_on, running
 from server.late import eye_at
 from server.substituting import follow, step_in
-from trio.testing import wait_all_tasks_blocked
+from server.watching import Eye
 
 from truc_protocol import boxes
 from truc_protocol.audit import Auditor, Result
 from truc_protocol.bodies import Ack, Close, End, Mask, Rekey, Sub
 from truc_protocol.ledger import steps_due
-from truc_protocol.records import BLIND, DEALT, Phase, Record, parse
+from truc_protocol.records import BLIND, DEALT, Phase, parse
 from truc_server.main import main
 from truc_server.matches.game import Game
 from truc_server.tables.talk import SEALED_SIGN
@@ -39,6 +39,14 @@ async def go_on(seats) -> None:
     await play_on(seats)
 
 
+def audited(seat: BlindSeat, eye: Eye) -> Auditor:
+    """Return who has audited the setup of a seat's match, and what somebody who watches has seen of it."""
+    auditor = Auditor(seat.document)
+    for record in (*seat.ledger.setup.records, *(each for _, each in sorted(eye.seen[eye.match].items()))):
+        auditor.feed(record)
+    return auditor
+
+
 @pytest.mark.parametrize("want", [(), ("snapshot",)])
 async def test_watcher_sees_every_record_and_proves_the_match(server, want):
     seats = await resting(server)
@@ -48,33 +56,18 @@ async def test_watcher_sees_every_record_and_proves_the_match(server, want):
     records = [record for _, record in sorted(eye.seen[eye.match].items())]
     assert records == [tuple(record) for record in seats[0].records[-len(records) :]]
     if not want:
-        auditor = Auditor(seats[0].document)
-        for record in (*seats[0].ledger.setup.records, *records):
-            auditor.feed(record)
-        assert auditor.verdict().result is Result.PROVEN
+        assert audited(seats[0], eye).verdict().result is Result.PROVEN
 
 
 @pytest.mark.parametrize("mode", [BLIND, DEALT])
 async def test_host_has_of_a_hand_what_a_watcher_has_and_in_mode_dealt_more(server, monkeypatch, mode):
-    games: list[Game] = []
-    note = Game.note
-
-    def noted(game, *args, **named):
-        games.append(game)
-        note(game, *args, **named)
-
-    monkeypatch.setattr(Game, "note", noted)
+    games = living(monkeypatch, Game)
     seats = await resting(server) if mode == BLIND else await in_hand(server)
     eye = await eye_at(server, seats[0].table)
     await eye.settle()
-    auditor = Auditor(seats[0].document)
-    for record in (
-        *seats[0].ledger.setup.records,
-        *(each for _, each in sorted(eye.seen[eye.match].items())),
-    ):
-        auditor.feed(Record(*record))
+    auditor = audited(seats[0], eye)
     assert auditor.ledger.hand is not None
-    assert (games[-1].ledger == auditor.ledger) is (mode == BLIND)
+    assert [game.ledger == auditor.ledger for game in games] == [mode == BLIND]
 
 
 async def test_watcher_who_comes_is_told_for_whose_step_the_match_waits(server):
@@ -182,8 +175,7 @@ async def test_side_whose_opponents_are_gone_claims_the_match(server, mock_clock
     seats = await resting(server, decision_ms=0)
     holder = seats[0].waiting["seats"][0]
     other = seats[1 - holder]
-    await seats[holder].client.stream.aclose()
-    await wait_all_tasks_blocked()
+    await leave(seats[holder])
     mock_clock.jump(QUICK.tables.expiry_s + 1)
     claim = {"t": "claim_match", "table": other.table, "match": other.ledger.setup.mid}
     assert (await other.ask(claim))["t"] == "ok"
@@ -198,8 +190,7 @@ async def test_match_that_everybody_has_left_is_abandoned_and_nobody_blamed_for_
     await play_on(seats, is_due("keys", 0, 1))
     await seats[0].ask({"t": "tables"})  # answered when its keys are held
     for seat in seats:
-        await seat.client.stream.aclose()
-    await wait_all_tasks_blocked()
+        await leave(seat)
     await pass_time(mock_clock, QUICK.tables.expiry_s + 1)
     assert (await seats[0].come_back(await server.connect()))["t"] == "ok"
     assert rulings(seats[0]) == [("abandon", None, "server")]

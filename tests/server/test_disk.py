@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+from rows import each_row
 from server.conftest import PATIENT, holder_of, in_hand, running
 from server.stored import sql
 from server.visitors import FRENCH, guest
@@ -34,23 +35,22 @@ def fill(figures, free_mb: int) -> None:
 
 
 class TestDisk:
-    @pytest.mark.parametrize(("free_mb", "is_nearly_full"), [(63, True), (65, False)])
+    @each_row(
+        "database, free_mb, is_nearly_full",
+        [
+            (StoreSettings(), 63, True),
+            (StoreSettings(), 65, False),
+            (StoreSettings(spare_mb=0), 0, False),
+            (StoreSettings(url="postgresql://elsewhere"), 0, False),
+        ],
+    )
     async def test_is_nearly_full_where_less_is_free_than_is_to_be_spared(
-        self, tmp_path, statvfs, free_mb, is_nearly_full
+        self, tmp_path, statvfs, database, free_mb, is_nearly_full
     ):
         fill(statvfs, free_mb)
-        disk = Disk(tmp_path, CurrentValue(Settings()))
-        await disk.look()
-        assert disk.is_nearly_full is is_nearly_full
-
-    @pytest.mark.parametrize(
-        "database", [StoreSettings(spare_mb=0), StoreSettings(url="postgresql://elsewhere")]
-    )
-    async def test_nothing_is_spared_for_nobody(self, tmp_path, statvfs, database):
-        fill(statvfs, 0)
         disk = Disk(tmp_path, CurrentValue(Settings(store=database)))
         await disk.look()
-        assert not disk.is_nearly_full
+        assert disk.is_nearly_full is is_nearly_full
 
     async def test_log_has_each_change_once(self, tmp_path, statvfs):
         disk = Disk(tmp_path, CurrentValue(Settings()))

@@ -49,20 +49,15 @@ async def refused_at(server, login) -> dict:
 class TestWhatBegins:
     """With a hand under way the server drains for as long as that takes."""
 
-    async def test_newcomers_are_sent_away(self, server):
-        await in_hand(server)
-        await drain(server)
-        for login in (RawClient.login_guest, login_with_new_key):
-            assert (await refused_at(server, login))["code"] == "shutting_down"
-
-    async def test_guest_without_a_seat_is_sent_away_with_their_token_too(self, server):
+    async def test_newcomers_are_sent_away_and_so_is_a_guest_without_a_seat_with_their_token(self, server):
         (away, _) = await server.seats(2, guests=(0,))
-        code = away.table
-        await away.client.ask({"t": "leave", "table": code})
+        await away.client.ask({"t": "leave", "table": away.table})
         await in_hand(server, seed=7)
         await drain(server)
-        turned_away = await refused_at(server, partial(RawClient.login_token, token=away.token))
-        assert (turned_away["code"], turned_away["reconnect_after_ms"]) == ("shutting_down", 2_000)
+        with_token = partial(RawClient.login_token, token=away.token)
+        for login in (RawClient.login_guest, login_with_new_key, with_token):
+            turned_away = await refused_at(server, login)
+            assert (turned_away["code"], turned_away["reconnect_after_ms"]) == ("shutting_down", 2_000)
 
     async def test_no_table_is_made_and_no_match_begins(self, server):
         waiting = await server.seats(2)

@@ -9,7 +9,7 @@ from server.commands import call
 from server.conftest import give_up, running
 from server.restarting import come_back, play_until_stopped
 from server.stored import sql
-from server.visitors import greeted, guest
+from server.visitors import guest
 from structlog.testing import capture_logs
 
 from truc_protocol.audit import Result, verify
@@ -155,26 +155,17 @@ class TestCommands:
         assert f"wrong  {wrong}\n" in call(data, "check").stdout
 
 
-async def test_hello_and_log_list_it(data):
+async def test_hello_and_log_list_it_and_its_rule_document_can_be_asked_for_like_any(data):
+    games = {name: preset(name) for name in presets()} | {"club-truc": CLUB}
     with capture_logs() as logged:
         async with running(data.root) as server:
-            client = await greeted(server)
+            client = await guest(server)
+            replies = {name: await client.ask({"t": "rules", "variant": name}) for name in games}
+            unknown = await client.ask({"t": "rules", "variant": "poker"})
     assert [entry["names"] for entry in logged if entry["event"] == "own_games"] == ["club-truc"]
     assert client.info["variants"][-1] == {"name": "club-truc", "seats": [2, 4]}
-
-
-async def test_rule_document_of_every_game_can_be_asked_for(data):
-    async with running(data.root) as server:
-        seat = await server.seat()
-        replies = {
-            name: await seat.client.ask({"t": "rules", "variant": name})
-            for name in (*presets(), "club-truc", "poker")
-        }
-    unknown = replies.pop("poker")
-    games = {name: preset(name) for name in presets()} | {"club-truc": CLUB}
-    assert {name: reply["doc"] for name, reply in replies.items()} == {
-        name: rule_document(game) for name, game in games.items()
-    }
+    told = {name: reply["doc"] for name, reply in replies.items()}
+    assert told == {name: rule_document(game) for name, game in games.items()}
     assert (unknown["code"], unknown["field"]) == ("no_such_variant", "variant")
 
 

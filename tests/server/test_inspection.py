@@ -17,19 +17,20 @@ from truc_server.storage.sqlite_file import inspect
 pytestmark = pytest.mark.usefixtures("any_port")
 
 
+@pytest.fixture
+def database_url(data) -> str:
+    return url(data.root)
+
+
 def contents(folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_sound_database_is_right_and_free_disk_is_told(data):
+def test_sound_database_is_right_free_disk_is_told_and_the_folder_stays_as_it_was(data):
+    before = contents(data.root)
     told = call(data, "check").stdout
     assert f"ok     database: sound, schema {REVISION}\n" in told
     assert "ok     disk: " in told
-
-
-def test_check_leaves_the_folder_as_it_was(data):
-    before = contents(data.root)
-    call(data, "check")
     assert contents(data.root) == before
 
 
@@ -57,13 +58,7 @@ def test_schema_of_no_version_is_wrong_and_not_opened(data, revision):
         open_store(url(data.root))
 
 
-def test_missing_database_is_right_before_the_first_start(data):
-    data.database.unlink()
-    data.identity.unlink()
-    assert "ok     database: will be made at the first start\n" in call(data, "check").stdout
-
-
-def test_missing_database_beside_a_key_is_noted(data):
+def test_missing_database_is_noted_beside_a_key_and_right_before_the_first_start(data):
     data.database.unlink()
     result = call(data, "check")
     told = (
@@ -71,6 +66,8 @@ def test_missing_database_beside_a_key_is_noted(data):
         " if a server has run here, restore it from a backup\n"
     )
     assert (result.exit_code, told in result.stdout) == (0, True)
+    data.identity.unlink()
+    assert "ok     database: will be made at the first start\n" in call(data, "check").stdout
 
 
 def test_empty_database_is_right(data):
@@ -115,25 +112,19 @@ def test_file_that_cannot_be_written_is_named_with_why_and_no_backup_is_asked_fo
     assert str(refused.value) == told.removesuffix(": give it to the server's")
 
 
-def test_newest_transactions_of_a_killed_server_are_looked_at(tmp_path, data):
-    store = open_store(url(data.root))
-    store.claim("this process")
+def test_newest_transactions_of_a_killed_server_are_looked_at(tmp_path, data, store):
     store.commit([TABLE])
     copy = tmp_path / "copy"
     shutil.copytree(data.root, copy)
-    store.close()
     with (copy / "truc.db").open("r+b") as file:  # what the log has not is lost
         file.seek(8_192)
         file.write(b"\xff" * 4_096)
     assert inspect(copy / "truc.db").problem is not None
 
 
-def test_running_server_is_not_disturbed(data):
-    store = open_store(url(data.root))
-    store.claim("this process")
+def test_running_server_is_not_disturbed(data, store):
     assert "ok     database: sound" in call(data, "check").stdout
     store.commit([TABLE])
-    store.close()
 
 
 def test_other_file_is_noted(data):
