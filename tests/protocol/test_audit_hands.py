@@ -98,16 +98,11 @@ def test_signer_below_every_role_is_refused_without_blame():
 
 
 @each_row("reveal, is_open", [("hand", True), ("match", False)])
-def test_last_hand_is_open_after_its_close_unless_the_match_ends_first(reveal, is_open):
+def test_last_hand_is_open_after_its_close_or_all_after_the_end(reveal, is_open):
     table = Table(small(reveal=reveal, target=8))
     assert table.audit().last_hand is None
     assert (table.to("between", index=2).audit().last_hand.dealt is not None) is is_open
-
-
-def test_under_match_the_end_opens_every_hand():
-    table = Table(small(reveal="match", target=4)).run()
-    auditor = table.audit()
-    assert all(hand.dealt is not None for hand in auditor.hands)
+    assert all(hand.dealt is not None for hand in table.run().audit().hands)
 
 
 def test_finding_tells_position_body_and_events():
@@ -118,21 +113,16 @@ def test_finding_tells_position_body_and_events():
     assert finding.events
 
 
-def test_refusal_of_the_rules_carries_their_code():
+def test_refutation_says_where_what_and_who_and_a_refusal_of_the_rules_has_their_code():
     table = Table().to("hand")
-    seat = deciders(table.ledger.match)[0]
+    auditor, seat = table.audit(), deciders(table.ledger.match)[0]
+    refused = refutation(auditor, table.act(seat, "raise", (7,)))
+    assert str(refused).startswith(f"record {table.ledger.k}: C20: ")
+    assert refused.rule == "the rules allow this seat this act now"
     record = table.act(1 - seat, "stand")
     with pytest.raises(CheckError) as caught:
         fold(table.ledger, record, parse(record))
     assert caught.value.refusal == "not_your_turn"
-
-
-def test_refutation_says_where_what_and_who():
-    table = Table().to("hand")
-    auditor = table.audit()
-    refused = refutation(auditor, table.act(deciders(table.ledger.match)[0], "raise", (7,)))
-    assert str(refused).startswith(f"record {table.ledger.k}: C20: ")
-    assert refused.rule == "the rules allow this seat this act now"
 
 
 def test_share_for_a_guest_without_a_box_key_is_empty_in_a_match_that_is_proven():

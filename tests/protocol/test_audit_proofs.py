@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from protocol.forge import cheat, open_record, opening, turn, until
-from protocol.peers import Table
+from protocol.peers import Table, audit
 from protocol.shared import argentine, put
+from rows import each_row
 
 from truc_protocol.audit import OwnSeat, Result
 from truc_protocol.bodies import Close, Deal, Open
@@ -75,14 +76,8 @@ def test_target_of_a_claim_shows_nothing_where_an_envido_has_ended_the_game():
     assert closing(table).ledger.outcome is not None
 
 
-@pytest.mark.parametrize("target", ["4o 5o 6e", FLOR])
-def test_reader_has_the_score_of_a_claim_once_it_is_shown(target):
-    table = closing(claimed(target))
-    assert score(table.audit().ledger) == score(table.ledger)
-
-
-@pytest.mark.parametrize("over", [declared, said, by_the_cards])
-def test_reader_has_the_score_of_a_side_bet(over):
+@each_row("over", [declared, said, by_the_cards, lambda: claimed("4o 5o 6e"), lambda: claimed(FLOR)])
+def test_reader_has_the_score_of_a_side_bet_and_of_a_claim_once_it_is_shown(over):
     table = closing(over())
     assert score(table.audit().ledger) == score(table.ledger)
 
@@ -106,21 +101,15 @@ def test_envido_of_a_hand_that_was_over_counts_though_the_match_is_resigned_befo
     assert table.run().audit().verdict().result is Result.PROVEN
 
 
-def test_reader_goes_on_where_nobody_else_declares_a_flor():
-    table = lines(argentine(FLOR, PLAIN), "flor", "play 4o", "play 3b")
-    assert table.audit().ledger.match.score == table.ledger.match.score
-
-
-def test_seat_that_holds_no_flor_waits_for_none_of_its_own():
+def test_reader_goes_on_by_moves_and_rulings_where_nobody_else_declares_a_flor_and_no_seat_waits_for_its_own():
     table = lines(argentine(FLOR, PLAIN), "flor")
     other = 1 - eldest(table)
     auditor = table.audit(OwnSeat(other, table.players[other].x))
     assert deciders(auditor.ledger.match) == (eldest(table),)
-
-
-def test_reader_takes_a_ruling_where_nobody_else_declares_a_flor():
-    table = lines(argentine(FLOR, PLAIN), "flor")
-    table.add(table.dealer.move(table.ledger))
+    ruled = audit(table.document, [*table.records, table.dealer.move(table.ledger)])
+    lines(table, "play 4o")
+    assert ruled.ledger.match.score == table.ledger.match.score
+    lines(table, "play 3b")
     assert table.audit().ledger.match.score == table.ledger.match.score
 
 
@@ -180,17 +169,11 @@ def test_match_with_a_flor_is_proven(reveal, is_cut_short):
     assert table.run().audit().verdict().result is Result.PROVEN
 
 
-def test_server_itself_closes_no_hand_before_its_shows():
-    table = declared()
-    with pytest.raises(CheckError, match="C23"):
-        table.add(table.dealer._close(table.ledger))
-
-
-@pytest.mark.parametrize("slots", [(0, 1), (0, 1, 2)])
-def test_server_itself_opens_nothing_but_what_is_owed(slots):
-    table = said() if slots == (0, 1, 2) else declared()
-    with pytest.raises(CheckError, match="C23"):
-        table.add(open_record(table, eldest(table), *slots))
+def test_server_itself_closes_no_hand_before_its_shows_and_opens_nothing_but_what_is_owed():
+    for table, slots in ((said(), (0, 1, 2)), (declared(), (0, 1))):
+        for record in (table.dealer._close(table.ledger), open_record(table, eldest(table), *slots)):
+            with pytest.raises(CheckError, match="C23"):
+                table.add(record)
 
 
 def test_close_under_match_needs_every_open_to_stand_before_it():
