@@ -76,12 +76,12 @@ def until(table: Table, kind: type, *, when: Callable[[Any], bool] = lambda _bod
         table.add(record)
 
 
-def voided(**opts) -> Table:
-    """A match in which seat 0 has been named by the void of the first hand."""
-    table = Table(opts=Opts(**opts)).to("called", index=1)
-    table.silent = frozenset({0})
-    table.run(until=lambda ledger: ledger.phase == "between")
-    return table
+def voided(*silent: int, seats: int = 2, index: int = 1, **opts: int) -> Table:
+    """A match in which a void has just named seats, seat 0 if none is given."""
+    name = "truc-french" if seats == 2 else "truc-catalan"
+    table = Table(name, seats=seats, opts=Opts(**opts)).to("called", index=index)
+    table.silent = frozenset(silent or {0})
+    return table.run(until=lambda ledger: ledger.phase == "between")
 
 
 def small(name: str = "truc-french", **options: Any) -> Variant:

@@ -131,14 +131,6 @@ def test_only_lists_of_one_nonce_that_differ_are_compared(monkeypatch):
     assert len(compared) == 2
 
 
-def test_server_that_took_what_it_refused_is_convicted_instead_of_the_seat():
-    table, act, refusal = refused()
-    again = table.act(act.signer - 1, "redeal")
-    together = examine((file(table, act), file(table, again), write_evidence((refusal,))))
-    assert together.contradictions == ()
-    assert together.files[0].verdict.refutation.culprit == "server"
-
-
 def test_resignation_refused_as_hidden_cards_have_won_the_match_convicts_nobody():
     """The server knows whose envido is better, and that the match is over; others cannot see it before the close."""
     game = with_options(preset("truc-valencia"), {"match": 1, "target": 2})

@@ -3,7 +3,7 @@
 from cProfile import Profile
 
 import pytest
-from protocol.forge import altered, small, until
+from protocol.forge import altered, small, until, voided
 from protocol.peers import Table, audit, here
 from protocol.shared import sharing_table
 from rows import each_row
@@ -27,13 +27,6 @@ from truc_protocol.setup import Opts
 from truc_rules import Action, Kind, deciders, preset, with_options
 
 
-def named(*, index: int = 1, **opts) -> Table:
-    """A match in which a void has just named seat 0."""
-    table = Table(opts=Opts(**opts)).to("called", index=index)
-    table.silent = frozenset({0})
-    return table.run(until=lambda ledger: ledger.phase == "between")
-
-
 @each_row(
     "table, awaited",
     lambda: [
@@ -44,13 +37,13 @@ def named(*, index: int = 1, **opts) -> Table:
         (Table().to("between").rest(), Due.PLAYERS),
         (sharing_table(), Due.SHARE),
         (Table(small()).to("ended"), Due.PLAYERS),
-        (named(gone=0), Due.CONSEQUENCE),
-        (named(gone=1), Due.CONSEQUENCE),
-        (named(gone=2), Due.CALL),
-        (named(gone=2, voids=0), Due.CONSEQUENCE),
-        (named(gone=0, index=0), Due.CALL),
-        (named(gone=1, index=0), Due.CALL),
-        (named(gone=1, index=0, voids=0), Due.CONSEQUENCE),
+        (voided(gone=0), Due.CONSEQUENCE),
+        (voided(gone=1), Due.CONSEQUENCE),
+        (voided(gone=2), Due.CALL),
+        (voided(gone=2, voids=0), Due.CONSEQUENCE),
+        (voided(gone=0, index=0), Due.CALL),
+        (voided(gone=1, index=0), Due.CALL),
+        (voided(gone=1, index=0, voids=0), Due.CONSEQUENCE),
     ],
 )
 def test_what_is_due_follows_from_the_records(table, awaited):
@@ -120,8 +113,8 @@ def test_ruled_cut_moves_no_card_and_another_is_forgotten_after_the_hand():
 
 
 def test_void_of_a_hand_must_be_answered_and_substitutes_are_awaited_as_the_terms_say():
-    assert [must_end(named(gone=gone).ledger) for gone in range(3)] == [True, False, False]
-    table = named(gone=1)
+    assert [must_end(voided(gone=gone).ledger) for gone in range(3)] == [True, False, False]
+    table = voided(gone=1)
     assert awaits_substitutes(table.ledger)
     table.step()
     assert not awaits_substitutes(table.ledger)
@@ -129,7 +122,7 @@ def test_void_of_a_hand_must_be_answered_and_substitutes_are_awaited_as_the_term
 
 
 def test_substitute_may_come_after_a_void_at_the_draw():
-    table = named(gone=1, index=0)
+    table = voided(gone=1, index=0)
     table.add(table.newcomer(0))
     assert table.run().audit().verdict().result == "proven"
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from protocol.forge import voided
 from protocol.peers import Table, audit
 from rows import each_row
 
@@ -72,26 +73,19 @@ def test_longest_pause_is_over_by_the_servers_word_and_a_resting_match_can_be_re
     assert table.run().audit().verdict().result == "proven"
 
 
-def voided(silent: set[int], *, seats: int = 2, index: int = 1, **opts) -> Table:
-    name = "truc-french" if seats == 2 else "truc-catalan"
-    table = Table(name, seats=seats, opts=Opts(**opts)).to("called", index=index)
-    table.silent = frozenset(silent)
-    return table.run(until=lambda ledger: ledger.phase == "between")
-
-
 @each_row(
     "table, seat, allowed",
     lambda: [
-        (voided({0}), 0, True),
-        (voided({0}), 1, False),
-        (voided({0, 1}), 0, False),
-        (voided({0, 2}, seats=4), 2, True),
-        (voided({0, 1}, seats=4), 0, False),
-        (voided({0}, gone=1), 0, True),
-        (voided({0}, gone=2), 0, False),
-        (voided({0}, gone=2, voids=0), 0, True),
-        (voided({0}, index=0), 0, False),
-        (voided({0}, index=0, voids=0), 0, False),
+        (voided(0), 0, True),
+        (voided(0), 1, False),
+        (voided(0, 1), 0, False),
+        (voided(0, 2, seats=4), 2, True),
+        (voided(0, 1, seats=4), 0, False),
+        (voided(0, gone=1), 0, True),
+        (voided(0, gone=2), 0, False),
+        (voided(0, gone=2, voids=0), 0, True),
+        (voided(0, index=0), 0, False),
+        (voided(0, index=0, voids=0), 0, False),
     ],
 )
 def test_silent_seat_is_forfeited_as_the_terms_say(table, seat, allowed):
@@ -99,7 +93,7 @@ def test_silent_seat_is_forfeited_as_the_terms_say(table, seat, allowed):
 
 
 def test_silent_seat_is_forfeited_once_those_of_the_other_side_are_substituted():
-    table = voided({0, 1}, seats=4, gone=1)
+    table = voided(0, 1, seats=4, gone=1)
     before = may_forfeit(table.ledger, 1, "silent")
     table.add(table.newcomer(0))
     assert (before, may_forfeit(table.ledger, 1, "silent")) == (False, True)
@@ -118,12 +112,12 @@ def test_absent_seat_is_forfeited_as_the_terms_say(gone, voids, gone_after, allo
 @each_row(
     "table, kind, allowed",
     lambda: [
-        (voided({0, 1}), "empty", True),
-        (voided({0, 2}, seats=4), "empty", False),
-        (voided({0, 1}, seats=4), "empty", True),
-        (voided({0}), "voids", False),
-        (voided({0}, voids=0), "voids", True),
-        (voided({0}), "server", True),
+        (voided(0, 1), "empty", True),
+        (voided(0, 2, seats=4), "empty", False),
+        (voided(0, 1, seats=4), "empty", True),
+        (voided(0), "voids", False),
+        (voided(0, voids=0), "voids", True),
+        (voided(0), "server", True),
     ],
 )
 def test_match_is_abandoned_for_the_reasons_of_the_list(table, kind, allowed):
@@ -152,7 +146,7 @@ def test_silence_decides_the_match_by_the_servers_word(silent, opts, reason, win
 
 
 def test_voids_are_counted_and_named_in_the_verdict():
-    table = voided({1}, gone=2, voids=2)
+    table = voided(1, gone=2, voids=2)
     table.silent = frozenset()
     verdict = table.run().audit().verdict()
     assert verdict.voids == 1
@@ -160,8 +154,8 @@ def test_voids_are_counted_and_named_in_the_verdict():
 
 
 def test_void_at_the_draw_draws_again_at_the_next_index_and_beyond_those_allowed_nobody_wins():
-    table = voided({0}, index=0)
+    table = voided(0, index=0)
     table.silent = frozenset()
     assert table.to("hand", index=2).ledger.deal_index == 2
-    verdict = voided({0}, index=0, voids=0).run().audit().verdict()
+    verdict = voided(0, index=0, voids=0).run().audit().verdict()
     assert (verdict.reason, verdict.winner) == ("abandoned", None)
