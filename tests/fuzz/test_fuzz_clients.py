@@ -14,8 +14,6 @@ from fuzz.mischief import Booty
 
 from truc_conform.raw_client import frame
 
-NOTICE = frame({"t": "draining", "left_ms": 60_000})
-
 
 @pytest.mark.slow
 async def test_clients_come_to_the_proven_end_of_their_match_whatever_the_line_did(tmp_path):
@@ -34,20 +32,7 @@ async def test_fault_of_the_client_is_found(tmp_path, monkeypatch):
             await Fuzzer(server, tmp_path, seed=1).run(seconds=60, count=1)
 
 
-def bent(rate: float) -> list[bytes]:
-    bending = Bending(random.Random(3), Booty(), rate)
-    return [bending.mangle(NOTICE) for _ in range(40)]
-
-
-def test_same_seed_bends_the_same():
-    assert bent(0.5) == bent(0.5)
-
-
 def test_a_guest_s_token_is_never_bent():
     welcome = frame({"t": "welcome", "re": 2, "name": "Gus", "player": "guest-A", "token": "T", "seats": []})
     bending = Bending(random.Random(3), Booty(), 1.0)
     assert {bending.mangle(welcome) for _ in range(40)} == {welcome}
-
-
-def test_a_line_of_rate_zero_bends_nothing():
-    assert bent(0.0) == [NOTICE] * 40
