@@ -4,16 +4,15 @@ Everything is drawn from the dice it is given, and nothing here speaks to anybod
 """
 
 import random
-import struct
 from collections.abc import Sequence
 from typing import Final
 
 from fuzz.mutating import blind, items
 
+from truc_conform.raw_client import length
 from truc_protocol.wire.encoding import LOGIN_LIMIT
 
 MOST: Final = 4_096
-_LENGTH: Final = struct.Struct(">I")
 _ARRAY_OF_ONE: Final = b"\x91"
 _MAP_OF_ONE: Final = b"\x81\xa1t"
 _WORDS: Final = (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"SSH-2.0-x\r\n", b"\n" * 50)
@@ -28,7 +27,7 @@ def noise(dice: random.Random) -> bytes:
 
 def framed(body: bytes) -> bytes:
     """Return bytes as a frame."""
-    return _LENGTH.pack(len(body)) + body
+    return length(len(body)) + body
 
 
 def framed_noise(dice: random.Random) -> bytes:
@@ -38,14 +37,14 @@ def framed_noise(dice: random.Random) -> bytes:
 
 def huge(dice: random.Random) -> bytes:
     """Return the beginning of a frame that says it is far longer than any may be."""
-    length = dice.choice((LOGIN_LIMIT + 1, 1 << 16, 1 << 24, (1 << 31) - 1, (1 << 32) - 1))
-    return _LENGTH.pack(length) + dice.randbytes(64)
+    said = dice.choice((LOGIN_LIMIT + 1, 1 << 16, 1 << 24, (1 << 31) - 1, (1 << 32) - 1))
+    return length(said) + dice.randbytes(64)
 
 
 def huge_inside(dice: random.Random) -> bytes:
     """Return a frame whose array, map, text or bytes say that they are far longer than the frame."""
     kind = dice.choice((b"\xdd", b"\xdf", b"\xdb", b"\xc6"))
-    return framed(b"\x82\xa1t\xa5hello\xa1x" + kind + _LENGTH.pack(dice.choice(((1 << 32) - 1, 1 << 28))))
+    return framed(b"\x82\xa1t\xa5hello\xa1x" + kind + length(dice.choice(((1 << 32) - 1, 1 << 28))))
 
 
 def deep(dice: random.Random) -> bytes:

@@ -237,12 +237,6 @@ async def test_server_that_drains_is_told(path, settings):
 
 
 @pytest.fixture
-def server_of(path, settings):
-    """Run a server when the test is ready for it."""
-    return lambda **named: running(path, settings, **named)
-
-
-@pytest.fixture
 def at_the_end(monkeypatch, settings):
     """Return a list, to which it is added what the server says of its health while it says goodbye."""
     answers = []
@@ -255,18 +249,18 @@ def at_the_end(monkeypatch, settings):
     return answers
 
 
-async def test_server_that_stops_is_told(server_of, at_the_end):
-    async with server_of():
+async def test_server_that_stops_is_told(path, settings, at_the_end):
+    async with running(path, settings):
         pass
     assert at_the_end == [(503, "stopping\n")]
 
 
-async def test_store_that_has_failed_is_told(server_of, at_the_end, monkeypatch):
+async def test_store_that_has_failed_is_told(path, settings, at_the_end, monkeypatch):
     def fail(writes):
         raise StoreError("disk full")
 
     with pytest.RaisesGroup(pytest.RaisesExc(StoreError, match="disk full"), flatten_subgroups=True):
-        async with server_of() as server:
+        async with running(path, settings) as server:
             client = await guest(server)
             monkeypatch.setattr(server.store, "commit", fail)
             await client.send(FRENCH)

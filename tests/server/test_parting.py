@@ -1,10 +1,10 @@
 """A table that closes is seen to its end by who watches it and is not at the end yet."""
 
 import pytest
-from server.calls import BRIEF, after
-from server.conftest import PATIENT, QUICK, play_on
-from server.late import eye_at
+from server.calls import BRIEF
+from server.conftest import PATIENT, QUICK
 from server.substituting import step_in, with_newcomer
+from server.test_snapshots import overflow
 from server.watching import Eye, Held
 
 from truc_protocol.messages import TableClosed
@@ -33,15 +33,10 @@ def held(monkeypatch) -> Held:
 async def overflown(server, held, *others: Eye, **options):
     """Return a table that is gone, and somebody who has watched it and was not sent what they are to see."""
     seats = await server.seats(2, guests=(0, 1), options={**BRIEF, **options})
-    eye = await eye_at(server, seats[0].table, SNAPSHOT)
+    eye = Eye(SNAPSHOT)
     for other in others:
         await (await other.connect(server)).watch(seats[0].table)
-    held.hold(eye)
-    for seat in seats:
-        await seat.ready()
-    await play_on(seats, after(5))
-    held.leave_no_room(eye)
-    await play_on(seats)
+    await overflow(server, held, eye, seats)
     for seat in seats:
         assert (await seat.ask({"t": "leave", "table": seat.table}))["t"] == "ok"
     return seats, eye

@@ -173,15 +173,20 @@ async def test_wish_where_the_chain_is_exhausted_anyhow_is_not_refused(one_link)
     assert (await seats[0].want_rekey())["t"] == "ok"
 
 
-async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
-    seats = await called(server, variant="truc-catalan")
+async def at_the_cut(seats) -> tuple[RawSeat, RawSeat]:
+    """Let the draw be made; return the seat that is to cut, and the other."""
     for seat in seats:
         seat.chooses = lambda message, options: None
-    assert (await seats[0].want_rekey())["t"] == "ok"
     await awake(*seats)
     await play_on(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
-    cutter = next(seat for seat in seats if seat.options)
-    other = seats[1 - cutter.seat]
+    first, second = seats
+    return (first, second) if first.options else (second, first)
+
+
+async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
+    seats = await called(server, variant="truc-catalan")
+    assert (await seats[0].want_rekey())["t"] == "ok"
+    cutter, other = await at_the_cut(seats)
     assert "what" not in other.waiting
     await cutter.act(cutter.sign(act(cutter, "cut", (5,))))
     await play_on(seats, held)
@@ -190,18 +195,13 @@ async def test_hold_begins_when_the_decision_before_the_deal_is_made(server):
 
 async def test_rekey_while_the_cut_is_waited_for_leaves_the_time_for_it_as_it_is(server, mock_clock):
     seats = await called(server, variant="truc-catalan", options={"decision_ms": 10_000, "bank_ms": 0})
-    for seat in seats:
-        seat.chooses = lambda message, options: None
-    await awake(*seats)
-    await play_on(seats, lambda seat: seat.ledger.match is not None and (seat.options or seat.waiting))
-    offer = next(seat.options["offer"] for seat in seats if seat.options)
-    other = next(seat for seat in seats if not seat.options)
+    cutter, other = await at_the_cut(seats)
+    offer = cutter.options["offer"]
     mock_clock.jump(4)
     k = other.next
     await other.act(other.sign(other.rekey()))
     await play_on(seats, lambda seat: ((seat.options or seat.waiting)["at"]) == k + 1)
-    told = seats[1 - other.seat].options
-    assert (told["offer"], told["deadline_ms"]) == (offer, 6000)
+    assert (cutter.options["offer"], cutter.options["deadline_ms"]) == (offer, 6000)
 
 
 async def ask_all(seats, kind: str) -> None:

@@ -15,7 +15,7 @@ from truc_protocol.audit import Result
 from truc_server.operation import logs
 from truc_server.settings.folder import locked
 from truc_server.settings.settings import LogSettings
-from truc_server.storage import AddPlayer, AddWish, EndMatch, PlayerKind, SaveSecrets, StoreError
+from truc_server.storage import AddPlayer, AddRecord, AddWish, EndMatch, PlayerKind, SaveSecrets, StoreError
 from truc_server.storage.sql import Store, open_store
 from truc_server.timing.clock import now_ms
 from truc_server.upkeep import retention
@@ -46,6 +46,11 @@ async def play_one(server, **fields) -> list:
     return seats
 
 
+def whole(mid: bytes, *rows: AddRecord, ended_ms: int = ENDED_MS) -> list:
+    """Return what is written of a match that is over, by default with one record."""
+    return [MATCH._replace(mid=mid, th=mid), *(rows or [record(0, mid)]), EndMatch(mid, "won", ended_ms)]
+
+
 @pytest.fixture
 def left(data):
     """Return a function that leaves matches at no table, over for so many days."""
@@ -54,8 +59,8 @@ def left(data):
         ended = now_ms() - round(days * DAY_MS)
         with closing(open_store(url(data.root))) as store:
             store.claim("a server")
-            for mid in (bytes([i]) * 32 for i in range(count)):
-                store.commit([MATCH._replace(mid=mid, th=mid), record(0, mid), EndMatch(mid, "won", ended)])
+            for i in range(count):
+                store.commit(whole(bytes([i]) * 32, ended_ms=ended))
         return data.root
 
     return leave
@@ -146,8 +151,7 @@ def test_match_that_was_given_up_goes_when_its_newest_record_is_old(store, folde
 
 
 def test_other_matches_keep_their_records(over, folder):
-    other = MATCH._replace(mid=b"o" * 32, th=b"u" * 32)
-    over.commit([other, record(0, other.mid), EndMatch(other.mid, "won", ENDED_MS * 2)])
+    over.commit(whole(b"o" * 32, ended_ms=ENDED_MS * 2))
     assert (deleted(over), counts(folder)) == (1, [1, 1, 0])
 
 
@@ -155,8 +159,7 @@ def test_more_matches_go_than_are_found_at_once(store, folder, monkeypatch):
     monkeypatch.setattr(retention, "_PAGE", 2)
     store.commit([TABLE])
     for i in range(5):
-        mid = bytes([i]) * 32
-        store.commit([MATCH._replace(mid=mid, th=mid), record(0, mid), EndMatch(mid, "won", ENDED_MS)])
+        store.commit(whole(bytes([i]) * 32))
     assert (deleted(store), counts(folder)) == (5, [0, 0, 0])
 
 
@@ -176,15 +179,11 @@ def test_match_is_deleted_as_a_whole_or_not_at_all(over, folder):
 
 
 def test_space_is_used_again(store, folder):
-    def play(i: int) -> None:
-        mid = bytes([i]) * 32
-        rows = [record(k, mid)._replace(means=b"m" * 2_000) for k in range(200)]
-        store.commit([MATCH._replace(mid=mid, th=mid), *rows, EndMatch(mid, "won", ENDED_MS)])
-
     store.commit([TABLE])
     sizes = []
-    for i in range(6):
-        play(i)
+    for mid in (bytes([i]) * 32 for i in range(6)):
+        rows = [record(k, mid)._replace(means=b"m" * 2_000) for k in range(200)]
+        store.commit(whole(mid, *rows))
         deleted(store)
         sizes += asked(folder, "PRAGMA page_count")
     assert sizes[-1] == sizes[1]
@@ -273,7 +272,7 @@ def filled(folder):
         for days in (40, 20):
             mid, ended = bytes([days]) * 32, now_ms() - days * DAY_MS
             rows = [record(k, mid)._replace(means=b"m" * 2_000, at_ms=ended) for k in range(200)]
-            store.commit([MATCH._replace(mid=mid, th=mid), *rows, EndMatch(mid, "won", ended)])
+            store.commit(whole(mid, *rows, ended_ms=ended))
     return folder
 
 

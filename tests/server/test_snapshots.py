@@ -124,18 +124,24 @@ def never_all_at_once(seat, message, options):
     return seat.pick(message, [option for option in options if not is_rash(option)] or options)
 
 
-async def overflown(server, held, eye: Eye) -> list:
-    """Return two seats that have played more than a watcher takes, and the watcher is not sent anything."""
-    seats = await server.seats(2, "truc-french", options={"reveal": "match", **BRIEF})
+async def overflow(server, held, eye: Eye, seats) -> None:
+    """Let seats play a match to its end, and somebody watch it who is not sent what does not fit in."""
     await eye.connect(server)
     await eye.watch(seats[0].table)
     held.hold(eye)
     for seat in seats:
-        seat.chooses = partial(never_all_at_once, seat)
         await seat.ready()
     await play_on(seats, after(5))
     held.leave_no_room(eye)
     await play_on(seats)
+
+
+async def overflown(server, held, eye: Eye) -> list:
+    """Return two seats that have played more than a watcher takes, and the watcher is not sent anything."""
+    seats = await server.seats(2, "truc-french", options={"reveal": "match", **BRIEF})
+    for seat in seats:
+        seat.chooses = partial(never_all_at_once, seat)
+    await overflow(server, held, eye, seats)
     return seats
 
 
