@@ -3,7 +3,6 @@
 What a failed commit leaves is what a kill at the same point leaves: real kills are in tests/system.
 """
 
-import contextlib
 from contextlib import suppress
 from functools import partial
 
@@ -13,7 +12,7 @@ from chaos.faulty_store import Fault, FaultyStore, Point, fail
 from server.calls import BRIEF
 from server.clocks import pass_time
 from server.conftest import QUICK, changed, give_up, holder_of, in_hand, play_on, play_out, running, together
-from server.rawclient import GoneError, RawSeat
+from server.rawclient import RawSeat
 from server.restarting import LOSSES, come_back, interrupted
 from server.stored import sql
 
@@ -52,28 +51,6 @@ async def test_a_match_everybody_was_ready_for_begins_after_a_restart_too(path, 
             else:
                 await seat.ask({"t": "join", "table": seat.table})
         await play_out(seats)
-
-
-async def test_a_match_that_is_over_can_be_resumed_and_acked_after_a_restart(path):
-    seats = []
-
-    async with running(path) as server:
-        seats += await server.match(2, "truc-catalan", options=BRIEF)
-
-        async def first():
-            with contextlib.suppress(GoneError):
-                await seats[0].play(until=lambda seat: seat.auditor and seat.ledger.phase == "over")
-
-        await together(first, lambda: play_until_over(server, seats[1]))
-    async with running(path) as server:
-        await come_back(server, *seats)
-        await play_on(seats)
-    assert seats[0].ledger.acks == {0, 1}
-
-
-async def play_until_over(server, seat) -> None:
-    await seat.play(until=lambda seat: seat.auditor is not None and seat.ledger.phase == "ended")
-    server.stop()
 
 
 async def test_a_match_nobody_comes_back_to_after_a_restart_is_ended_by_a_ruling(path, mock_clock):

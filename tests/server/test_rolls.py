@@ -290,13 +290,6 @@ async def test_matches_begun_under_a_key_given_up_do_not_go_on(folder, first):
     assert [table["state"] for table in tables] == ["open"]
 
 
-async def test_server_shows_its_rolls_to_everybody(folder, first):
-    identity = rolled(folder, 2)
-    async with running(folder.root) as server:
-        hello = await (await server.connect()).hello()
-    assert [tuple(roll) for roll in hello["rolls"]] == list(identity.rolls)
-
-
 # Run by the administrator on the folder of the server's user
 
 

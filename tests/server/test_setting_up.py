@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -127,18 +125,6 @@ def test_next_steps_are_commands_that_work_as_they_stand(init, folder, tmp_path,
     assert CliRunner().invoke(main, kept).exit_code == 0
     assert (tmp_path / "revocation.txt").exists()
     assert backup[0] in main.commands
-
-
-@pytest.mark.slow
-def test_server_runs_on_what_was_made(init, folder):
-    init("--host", "127.0.0.1", "--port", "0", "--name", "La Penya")
-    command = [sys.executable, "-m", "truc_server", "run", "--data", str(folder.root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        line = process.stdout.readline()
-        process.terminate()
-        assert process.wait(20) == 0
-    assert line.startswith("listening truc://127.0.0.1:")
-    assert line.strip().endswith(read_identity(folder).fingerprint)
 
 
 def test_settings_that_are_there_are_not_overwritten(init, folder, tmp_path):
