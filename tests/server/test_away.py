@@ -25,7 +25,6 @@ from truc_server.matches.presence import (
 
 SETTINGS = PATIENT
 QUICKLY = {"decision_ms": 1000, "bank_ms": 500}
-THERE = {"online": True, "missed": 0, "claim_in_ms": None}
 ALONE = 1_800_000  # ms without a connection after which a match may be claimed, by default
 
 
@@ -60,6 +59,14 @@ async def test_seat_that_loses_its_connection_is_told_with_the_time_until_it_is_
     await leave(leaving)
     heard = await until_told(staying)
     assert (heard["seat"], heard["claim_in_ms"]) == (leaving.seat, claim_in_ms)
+
+
+async def test_seat_that_is_back_is_told_to_the_other_without_a_time(server, mock_clock):
+    mover, other = holder_of(await in_hand(server, options=QUICKLY))
+    await leave(mover)
+    await come_back(server, mover)
+    await until_told(other)
+    assert await until_told(other) == {"seat": mover.seat, "online": True, "missed": 0, "claim_in_ms": None}
 
 
 async def test_who_watches_or_comes_back_is_told_who_is_away(server, mock_clock):

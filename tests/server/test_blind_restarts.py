@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from server.blind_seats import blind_match, is_due
+from server.blind_seats import BlindSeat, blind_match, is_due
 from server.calls import after, bodies
 from server.clocks import come_back
 from server.conftest import PATIENT, play_on, running
@@ -34,18 +34,32 @@ async def test_match_goes_on_after_a_restart_behind_any_record(path, k):
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
 
 
+async def keys_are_held(server) -> list[BlindSeat]:
+    """Return two seats whose hand waits for the keys of the second; those of the first are held."""
+    seats = await blind_match(server, options=SHORT)
+    seats[1].withheld = frozenset({"keys"})
+    await play_on(seats, is_due("keys"))
+    assert bodies(seats[0], Keys) == []
+    return seats
+
+
 async def test_keys_that_were_held_are_sent_again_after_a_restart(path):
     async with running(path) as server:
-        seats = await blind_match(server, options=SHORT)
-        seats[1].withheld = frozenset({"keys"})
-        await play_on(seats, is_due("keys"))
-        assert bodies(seats[0], Keys) == []
+        seats = await keys_are_held(server)
     async with running(path) as server:
         for seat in seats:
             await come_back(server, seat)
             await seat.do_withheld()
         await play_on(seats)
     assert {seat.auditor.verdict().result for seat in seats} == {Result.PROVEN}
+
+
+async def test_request_of_keys_that_come_again_on_another_connection_is_refused_on_the_older_one(server):
+    seats = await keys_are_held(server)
+    old = seats[0].client
+    await come_back(server, seats[0])
+    await old.until("seat_taken_over")
+    assert (await old.until("error"))["code"] == "not_now"
 
 
 async def test_masks_and_locks_share_their_time_and_have_it_whole_after_a_restart(path, mock_clock):

@@ -193,12 +193,6 @@ class TestOwnMatches:
             "names": [seat.name for seat in seats],
         }
 
-    async def test_end_is_told_when_it_is_over_to_nobody_else(self, server):
-        seats = await over(server, options={"transcript": "all"})
-        (match,) = (await own(seats[0].client))["matches"]
-        assert (match["reason"], match["ended_ms"] >= match["since_ms"]) == ("resigned", True)
-        assert (await own(await stranger(server)))["matches"] == []
-
     async def test_guest_finds_and_reads_their_own_with_the_token_and_no_other_of_the_name_does(self, server):
         seats = await over(server, guests=(1,))
         same, other = await server.connect(), await server.connect()
@@ -235,6 +229,11 @@ class TestOwnMatches:
 
 
 class TestWhileItIsPlayed:
+    async def test_stranger_gets_what_watchers_see(self, server):
+        seats = await in_hand(server)
+        answer = await ask(await stranger(server), mid_of(seats), -1)
+        assert records_of(answer) == seats[0].records[len(answer["setup"]) :]
+
     @pytest.mark.parametrize("spectators", [2, 3 + 3_600], ids=["hand", "delay"])
     async def test_stranger_gets_no_record_that_watchers_are_not_shown_yet(self, server, spectators):
         seats = await in_hand(server, options={"spectators": spectators, "transcript": "all"})
