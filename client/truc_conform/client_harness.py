@@ -55,6 +55,7 @@ class ClientHarness(ScriptedTable):
         sent: what was sent to it.
         has_closed: a connection has ended before the kit ended the client.
         opened: when each connection began; `doors_used` has its port's place among `doors`.
+        links_before: how many connections there were before the client was started, this time.
         rests_from: when the client was told to do nothing more, or nothing for a while.
         wire_trace: what was said last, on both sides.
         cheated_at: the position at which the server has cheated; the client may sign nothing for a later one.
@@ -81,6 +82,7 @@ class ClientHarness(ScriptedTable):
         self.has_closed = False
         self.opened: list[float] = []
         self.doors, self.doors_used = list[int](), list[int]()
+        self.links_before = 0
         self.rests_from = 0.0
         self.cheated_at: int | None = None
         self.is_over = False  # the kit is ending the client: what happens then is not the client's doing

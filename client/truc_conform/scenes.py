@@ -50,7 +50,7 @@ class Scene(NamedTuple):
 
     Attributes:
         runs: how often the client is started.
-        keeps_home: it is started in the same home each time; the kit has killed it there before.
+        keeps_home: it is started in the same home each time.
         game: what is played.
         harness: the kind of table.
     """

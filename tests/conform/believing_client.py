@@ -48,11 +48,14 @@ def opened_share(shared, body):
 
 OPENS = {"opens-boxes": (Deal, opened_hand), "opens-shares": (Share, opened_share)}
 """By fault the records whose box it opens, and looks at no leaf."""
+FORGETFUL = {"forgets-stops", "forgets-history"}
+"""With these it goes on with its match when it is started anew, and knows nothing of it but its key and chain."""
 
 
 class Believer:
     def __init__(self):
-        self.player = Puppet(0, random.randrange(1 << 30))
+        # Started anew it is somebody else, unless it is to be seen how it goes on.
+        self.player = Puppet(0, 1 if FAULT in FORGETFUL else random.randrange(1 << 30))
         self.ids, self.spk = 0, None
         self.place = HOST, PORT
         self.tried, self.met = set(), set()
@@ -103,7 +106,8 @@ class Believer:
         bound = sha256(b"other" if FAULT == "unbound-login" else frame)
         body = encode(Auth(self.spk, self.player.key.public, nonce, server_nonce, bound))
         self.request("login", name="north", body=body, sig=self.player.key.sign(body))
-        self.until("welcome")
+        _, welcome = self.until("welcome")
+        self.held = [seat["match"] for seat in welcome.get("seats", ()) if FAULT in FORGETFUL]
 
     def come_back(self):
         self.enter()
@@ -114,8 +118,11 @@ class Believer:
 
     def run(self):
         self.enter()
-        self.request("join", table=TABLE)
-        self.request("ready", table=TABLE)
+        if self.held:
+            self.request("resume", table=TABLE, match=self.held[0], next=-1)
+        else:
+            self.request("join", table=TABLE)
+            self.request("ready", table=TABLE)
         while True:
             _, message = self.receive()
             self.take(message)
@@ -125,10 +132,14 @@ class Believer:
             case "terms":
                 self.join(Record(*message["record"]))
             case "setup":
+                if self.held:
+                    self.agree(Record(*message["records"][0]))
                 self.seen.setup = SimpleNamespace(mid=message["match"], terms=self.terms)
                 self.seen.k, self.seen.head = 0, message["match"]
             case "record":
                 self.take_record(Record(message["signer"], message["body"], message["sig"]))
+            case "options" if FAULT == "asks-on" and message["at"] > self.seen.k:
+                self.request("resume", table=TABLE, match=self.seen.setup.mid, next=self.seen.k)
             case "options" if message["must"]:
                 self.act(message)
             case "waiting" if message.get("what") == "rekey" and FAULT != "never-rekeys":
@@ -136,13 +147,17 @@ class Believer:
             case _:
                 pass
 
-    def join(self, record):
+    def agree(self, record):
         self.table = parse(record)
         self.terms = SimpleNamespace(th=body_hash(record), table=self.table)
+        return self.player.join(self.terms)
+
+    def join(self, record):
+        own = self.agree(record)
         if FAULT == "knows-terms" and self.terms.th in self.met:
             sys.exit("these terms are known")
         self.met.add(self.terms.th)
-        self.hand_in(self.player.join(self.terms), match=None)
+        self.hand_in(own, match=None)
 
     def take_record(self, record):
         body = parse(record)

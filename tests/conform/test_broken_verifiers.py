@@ -9,14 +9,17 @@ from conform.judging import failures, judge, judge_each
 from truc_conform.result import CaseVerdict, Level
 
 BELIEVING = Path(__file__).with_name("believing_client.py")
-HONEST = {"C3.login", "C3.plays", "C3.seat", "C3.seat-again", "C3.release", "C3.act", "C3.ack"} | {
-    f"C4.{name}"
-    for name in (
-        *("four-seats", "turn-up", "closed", "shares", "blind", "games", "rekey", "void", "substitute"),
-        *("rotation", "rotations"),
+HONEST = {
+    f"{level}.{name}"
+    for level, names in (
+        ("C3", ("login", "plays", "seat", "seat-again", "release", "act", "ack", "ahead")),
+        ("C4", ("four-seats", "turn-up", "closed", "shares", "blind", "games", "rekey", "void")),
+        ("C4", ("substitute", "rotation", "rotations")),
     )
+    for name in names
 }
-OF_OTHERS = {"C3.own-options"}  # it has no rules, and says so
+OF_OTHERS = {"C3.own-options", "C4.stopped-for-good", "C4.history-anew"}
+"""It has no rules, and says so; and it is another player each time it is started."""
 ONLY_BY_THE_RULES = {
     "C3.cheat-score",
     "C3.cheat-options-forbidden",
@@ -44,6 +47,9 @@ FAULTS = {
     "no-substitutes": "C4.substitute",
     "one-key": "C4.rotation",
     "one-rotation": "C4.rotations",
+    "asks-on": "C3.ahead",
+    "forgets-stops": "C4.stopped-for-good",
+    "forgets-history": "C4.history-anew",
 }
 
 

@@ -176,6 +176,7 @@ async def _play(server: ClientHarness, scene: Scene, visit: VisitByClient, folde
         for run in range(scene.runs):
             # Each start is seen and ended by itself; what the server knows of the match goes on.
             server.done, server.is_over = trio.Event(), False
+            server.links_before = server.epoch
             end = await visit(server, folder / str(0 if scene.keeps_home else run))
             if isinstance(end, str):
                 break

@@ -35,12 +35,24 @@ from truc_conform.forging import (
 )
 from truc_conform.playing import Puppet, quiet, secret, signed_position
 from truc_conform.result import AnyAct, tag_of_body
-from truc_conform.scenes import ClientExit, Scene, at_first, each_of, finishes, intercepting, said, scene
+from truc_conform.scenes import (
+    CLOSING_S,
+    ClientExit,
+    Scene,
+    at_first,
+    each_of,
+    end_after,
+    finishes,
+    intercepting,
+    said,
+    scene,
+)
 from truc_conform.shown import CODE, open_options
 from truc_protocol import dealing, messages
 from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
 from truc_protocol.boxes import Option, open_hand, seal_hand
 from truc_protocol.checks import CheckError
+from truc_protocol.crypto.keys import signing_key_from_seed
 from truc_protocol.dealer import Dealer
 from truc_protocol.dealing import Opening
 from truc_protocol.documents import rule_document
@@ -103,6 +115,7 @@ def of_options(name: str, what: str) -> Callable[[Cheat], Scene]:
 
 _OTHER: Final = 2  # the role of seat 1
 _NO_LINK: Final = secret("no link", 1)
+_NO_SIGNATURE: Final = b"\x01" * 64
 
 
 def _raised(score: Any) -> Any:
@@ -127,7 +140,7 @@ _SCORE: Final = scene(
 @changing_records("deal")
 def _bad_signature(_server: ClientHarness, message: messages.MatchRecord) -> messages.MatchRecord:
     """Break the signature of the deals."""
-    return replace(message, sig=b"\x01" * 64)
+    return replace(message, sig=_NO_SIGNATURE)
 
 
 @cheat("C3.cheat-forged-act", "an act of the other seat without that seat's signature (C3)")
@@ -165,6 +178,32 @@ def _other_rules(server: ClientHarness, message: messages.Terms) -> messages.Ter
     longer = with_options(server.variant, {"target": server.variant.scoring.target + 1})
     terms = server.dealer.terms(longer, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000)
     return replace(message, record=terms.record, doc=rule_document(longer))
+
+
+@cheat("C3.cheat-host", "terms of another host than the one that the hello proved (C9)")
+@changing(messages.Terms)
+def _another_host(server: ClientHarness, message: messages.Terms) -> messages.Terms:
+    """Offer terms under another key, which has signed them."""
+    # Sound by themselves: whoever does not compare keys signs for a server that it has never met.
+    dealer = Dealer(signing_key_from_seed(secret("another server", 1)), server.dealer.secrets, links=64)
+    terms = dealer.terms(server.variant, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000)
+    return replace(message, record=terms.record)
+
+
+@cheat("C3.cheat-unsigned-terms", "terms that the server has not signed (C3)")
+@changing(messages.Terms)
+def _unsigned_terms(_server: ClientHarness, message: messages.Terms) -> messages.Terms:
+    """Offer the terms with a signature that does not hold."""
+    return replace(message, record=Record(*message.record)._replace(sig=_NO_SIGNATURE))
+
+
+@cheat("C3.cheat-unsigned-seat", "a setup in which the other seat has not signed (C3)")
+@changing(messages.Setup)
+def _unsigned_seat(_server: ClientHarness, message: messages.Setup) -> messages.Setup:
+    """Begin the match with a seat whose signature does not hold."""
+    # A match lists bodies, not signatures (C8): all else is as it should be.
+    table, own, other, match = (Record(*record) for record in message.records)
+    return replace(message, records=(table, own, other._replace(sig=_NO_SIGNATURE), match))
 
 
 @cheat("C3.cheat-seat", "a setup with somebody else in the client's own seat (C9)")
@@ -454,7 +493,7 @@ def _begin_twice(server: ClientHarness, message: messages.Setup) -> tuple[messag
 
 @cheat("C3.cheat-history", "another record for a position it has (C33)")
 def _two_histories(server: ClientHarness) -> None:
-    """Lose the connection after a record, and afterwards send another in its place."""
+    """Lose the connection after a record of the client's, and afterwards send another in the place of the one before."""
     _send_another(server)
     on_choice(_lose, number=2)(server)
 
@@ -467,13 +506,24 @@ async def _lose(server: ClientHarness, message: AnyAct) -> None:
 @intercepting(messages.Resume)
 async def _send_another(server: ClientHarness, message: messages.Resume) -> bool:
     # It is told the same again as often as it asks.
-    k = len(server.records) - 1 if server.cheated_at is None else server.cheated_at
-    server.cheated_at = k
-    place, honest = place_of(server, k), server.message(k)
-    await server.push(put_instead(server, honest, ruled_out(place, server.at_play().deal_index)))
-    await server.push(messages.Ok(re=message.id, k=k + 1))
+    note_cheat(server, len(server.records) - 1)
+    await show_ruling(server, message)
     await server.go_on()
     return True
+
+
+async def show_ruling(server: ClientHarness, message: messages.Resume) -> None:
+    """Send the records that a client asks for, and a ruling in the place of the one on which it has signed its last."""
+    # That one it had for certain; its own may have been lost with the connection.
+    k = reached(server, "the cheat") - 1
+    if message.next < 0 and server.setup is not None:
+        await server.push(server.setup)
+    for before in range(max(0, message.next), k):
+        await server.push(server.message(before))
+    # Whatever it has asked for: if it has the record that stood there, the two contradict each other (C33).
+    ruling = ruled_out(place_of(server, k), server.at_play().deal_index)
+    await server.push(put_instead(server, server.message(k), ruling))
+    await server.push(messages.Ok(re=message.id, k=k + 1))
 
 
 @cheat("C3.cheat-second-call", "a second call for a position it has, wrong as well (C33)")
@@ -489,6 +539,49 @@ async def _called_again(server: ClientHarness, message: AnyAct) -> None:
     await server.take(server.record_of(message))
     await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
     await server.go_on()
+
+
+_MOST_ASKED: Final = 10
+"""How often a client may ask for records that there are not: three times in one place are enough (section 13)."""
+
+
+def _asks_in_measure(server: ClientHarness, _end: ClientExit) -> None:
+    reached(server, "the options")
+    asked = len(said(server, messages.Resume))
+    require(asked <= _MOST_ASKED, f"it asked {asked} times in {CLOSING_S:.0f} s")
+
+
+async def _offer_later(server: ClientHarness, at: int) -> None:
+    offers = (sent for sent in server.sent if isinstance(sent, messages.BoxedOptions))
+    await server.push(replace(next(offers), at=at))
+
+
+@intercepting(messages.Resume)
+async def _offer_again(server: ClientHarness, message: messages.Resume) -> bool:
+    if server.cheated_at is None:
+        return False
+    await server.push(messages.Ok(re=message.id, k=len(server.records)))
+    await _offer_later(server, server.cheated_at)
+    return True
+
+
+@on_choice
+async def _offer_ahead(server: ClientHarness, _message: AnyAct) -> None:
+    note_cheat(server, len(server.records) + 2)
+    server.nursery.start_soon(end_after, server, CLOSING_S)
+    await _offer_later(server, reached(server, "the options"))
+
+
+@scene(
+    "C3.ahead",
+    "session.md#coming-back",
+    "does not ask without end for records that there are not",
+    _asks_in_measure,
+)
+def _ahead(server: ClientHarness) -> None:
+    """Send options for a later position, and whenever the client asks for records, none, and these options again."""
+    _offer_again(server)
+    _offer_ahead(server)
 
 
 def _signs_no_other(server: ClientHarness, _end: ClientExit) -> None:

@@ -11,7 +11,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from truc_conform.client_cases.cheats import CHECKS, DUTIES, signed_after, stops, stops_by_the_rules
+from truc_conform.client_cases.cheats import (
+    CHECKS,
+    DUTIES,
+    reached,
+    show_ruling,
+    signed_after,
+    stops,
+    stops_by_the_rules,
+)
+from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import InconclusiveError, UnexpectedError, require
 from truc_conform.forging import (
@@ -22,6 +31,7 @@ from truc_conform.forging import (
     RewriteBend,
     bending,
     body_of,
+    changing,
     changing_records,
     dealing,
     dealt,
@@ -34,7 +44,7 @@ from truc_conform.forging import (
     signed_again,
 )
 from truc_conform.playing import Puppet, may_decide, quiet, secret
-from truc_conform.result import tag_of_body
+from truc_conform.result import AnyAct, tag_of_body
 from truc_conform.scenes import (
     CLOSING_S,
     Arrange,
@@ -45,13 +55,16 @@ from truc_conform.scenes import (
     check_faults,
     end_after,
     finishes,
+    intercepting,
     plain,
+    said,
     scene,
 )
 from truc_conform.scripted import PlayedGame
 from truc_protocol import messages
-from truc_protocol.bodies import Act, Call, Close, Deal, End, Open, Rekey, Rule, Share, Sub
+from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Open, Rekey, Rule, Share, Sub
 from truc_protocol.boxes import seal_share
+from truc_protocol.codec import dec
 from truc_protocol.ledger import Due, due, next_call, seats_missing
 from truc_protocol.messages import MatchRecord, ServerMessage
 from truc_protocol.records import Phase, Record, parse
@@ -261,6 +274,75 @@ def _replaced(server: ClientHarness) -> None:
     )
 
 
+@changing(messages.Terms)
+def _fewer_seats(server: ClientHarness, message: messages.Terms) -> messages.Terms:
+    """Offer terms for two of the four seats."""
+    terms = server.dealer.terms(
+        server.variant, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000
+    )
+    return replace(message, record=terms.record)
+
+
+def _signed_when_started_anew(server: ClientHarness) -> list[str]:
+    """Return the kinds of what the same player has signed in the match since it was started anew."""
+    players = [dec(login.body)[2] for login in said(server, messages.KeyLogin)]
+    if players[-1] != players[0]:
+        raise InconclusiveError("it is another player when it is started anew")
+    since = (heard.message for heard in server.heard if heard.link > server.links_before)
+    acts = [message for message in since if isinstance(message, messages.SignedAct) and message.match]
+    return [tag_of_body(act.body) for act in acts]
+
+
+def _signs_no_more(server: ClientHarness, end: ClientExit) -> None:
+    reached(server, "the cheat")
+    signed = _signed_when_started_anew(server)
+    require(not signed, f"started anew, it went on in a match that it had stopped: {signed}")
+    require(end.code is not None, f"it was still running after {end.seconds:.0f} s")
+    require(end.code, "started anew, it ended with exit code 0, as if all were well")
+
+
+def _twice_in_its_home(name: str, expected: str) -> Callable[[Arrange], Scene]:
+    """Make a scene in which the client is started twice, and finds again what it has stored."""
+    made = scene(name, DUTIES, expected, _signs_no_more)
+    return lambda arrange: made(arrange)._replace(runs=2, keeps_home=True)
+
+
+@_twice_in_its_home(
+    "C4.stopped-for-good",
+    "does not go on, when it is started anew, with a match that it has stopped because of somebody's cheat",
+)
+def _convicted_once(server: ClientHarness) -> None:
+    """Draw another first dealer than the links give; afterwards be as honest as can be."""
+    rewriting(Draw, 0, lambda place, body: Draw(*place, body.j, body.link, 1 - body.first))(server)
+    cheat = server.bend
+    server.bend = lambda message: message if server.links_before else cheat(message)
+
+
+@_twice_in_its_home(
+    "C4.history-anew",
+    "signs nothing more when it is started anew and is shown another history than it has stored",
+)
+def _history_anew(server: ClientHarness) -> None:
+    """Kill the client behind its second decision, and afterwards show another record before that."""
+    _show_another(server)
+    on_choice(_end_behind, number=2)(server)
+
+
+async def _end_behind(server: ClientHarness, message: AnyAct) -> None:
+    await server.take(server.record_of(message))
+    note_cheat(server, len(server.records) - 1)
+    server.done.set()
+
+
+@intercepting(messages.Resume)
+async def _show_another(server: ClientHarness, message: messages.Resume) -> bool:
+    if server.cheated_at is None:
+        return False
+    # Whoever has stored only how far it had come can tell it by the head (specification.md, "What a client does").
+    await show_ruling(server, message)
+    return True
+
+
 _NEXT: Final = 1  # the deal index before whose call a stranger steps in
 
 
@@ -413,6 +495,13 @@ _sharing: Final = partial(_cheating, PARTNERS, share)
 _going_blind: Final = partial(_cheating, PARTNERS, go_blind)
 _outlasting: Final = partial(_cheating, SHORT_CHAINS, decline_all)
 _CHEATS: Final = [
+    _cheating(
+        _FOUR,
+        plain,
+        "C4.cheat-seats",
+        "terms for another number of seats than the table showed (C9)",
+        _fewer_seats,
+    ),
     _turned("C4.cheat-not-turned", "a deal that turns no card up (C17)", _dealing_hand(1, up=())),
     _turned("C4.cheat-own-turned", "a card turned up that it holds (C18)", _own_card_up),
     _turned("C4.cheat-turn-up", "a card turned up that is not the next one (C25)", _another_card_up),

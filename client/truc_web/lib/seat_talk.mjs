@@ -65,6 +65,8 @@ export class SeatTalk {
     this.shown = null     // the newest state of the table
     /** @type {any} */
     this.terms = null     // that wait for it
+    /** @type {number | null} */
+    this.told = null     // up to where the server has sent everything
   }
 
   /**
@@ -73,7 +75,7 @@ export class SeatTalk {
    * @param {boolean} findsOptions whether over this one the seat is sent none
    */
   meet(line, isBack, findsOptions) {
-    Object.assign(this, { line, isBack, findsOptions, sentDue: new Set(), shown: null, terms: null })
+    Object.assign(this, { line, isBack, findsOptions, sentDue: new Set(), shown: null, terms: null, told: null })
   }
 
   /** @param {string} t @param {object} [fields] */
@@ -138,6 +140,7 @@ export class SeatTalk {
   /** Have the records sent that are missing, or all of them and the setup. @param {Uint8Array} match */
   follow(match) {
     const next = this.isOf({ match }) ? this.seat.next : -1
+    if (next === this.told) throw new CheckFailed('C10', null)     // there are no more
     // once is enough, however many records show that some are missing
     if (!this.line.isAsking('resume')) this.ask('resume', { match, next })
   }
@@ -145,6 +148,7 @@ export class SeatTalk {
   /** The server has sent everything, up to k. @param {number} k */
   reached(k) {
     this.seat.reached(k)
+    this.told = this.seat.next
     return this.sendDue()
   }
 

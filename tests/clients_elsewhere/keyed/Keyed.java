@@ -424,7 +424,10 @@ public class Keyed {
             String kind = v.get(0).toString().replace("truc/1/", "");
             boolean isOwn = of(own, "signed").values().stream().anyMatch(one -> same(items(one).get(0), raw.body()));
             if (raw.signer() == role() && !isOwn) throw new Ended(1, "the seat is played from elsewhere");
-            must(!same(own.get("k"), match.k) || same(own.get("head"), match.head), "C33", NOBODY);
+            if (same(own.get("k"), match.k) && !same(own.get("head"), match.head)) {
+                match = null;     // of this history nothing is kept: it is asked for anew
+                throw new Failed("C33", NOBODY);
+            }
             if (kind.equals("deal") || kind.equals("share")) openDeal(Fields.read(v, kind), kind.equals("share"));
             if (kind.equals("close")) accept(match.k, match.head);
             if (!isBehind) owe();
