@@ -16,15 +16,10 @@ from truc_server.identity.identity import load_identity, roll
 from truc_server.identity.passphrases import change_passphrase
 from truc_server.settings.folder import Folder, locked, open_folder
 
+pytestmark = pytest.mark.usefixtures("any_port")
 WORDS = "a long enough passphrase"
 BOT = "A" * 26
 NOW = 1_790_000_000
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    """Let no port be tried unless the test says so."""
-    monkeypatch.setenv("TRUC_LISTEN_PORT", "0")
 
 
 @pytest.fixture

@@ -111,8 +111,7 @@ async def test_guest_who_stays_away_is_forgotten(path, pruned, *, days_ago, gues
 
 async def test_server_that_has_moved_forgets_nobody(path, pruned):
     guest = await left_behind(path, 3_000)
-    moved = changed(QUICK, access={"moved_to": "truc.example:7373"})
-    async with running(path, moved) as server:
+    async with running(path, changed(QUICK, access={"moved_to": "truc.example:7373"})) as server:
         await greeted(server)
     assert await comes_back(path, guest, pruned, FOREVER) == "welcome"
 

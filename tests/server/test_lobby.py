@@ -189,15 +189,6 @@ async def test_table_is_told_at_most_twice_a_second(server, mock_clock):
     assert 5 <= len(await heard(client, "table")) <= 3 / BETWEEN_S + 1
 
 
-async def test_nothing_of_a_private_table_is_told(server, mock_clock):
-    client, host = await follower(server), await guest(server)
-    code = await table_of(host, private=True)
-    await host.ask({"t": "ready", "table": code})
-    await host.ask({"t": "leave", "table": code})
-    await later(mock_clock, 2 * STATE_S)
-    assert not {"table", "closed"} & {message["t"] for message in client.log}
-
-
 async def test_house_is_told_when_somebody_comes_or_goes(server, mock_clock):
     client = await follower(server)
     other = await guest(server)
