@@ -6,6 +6,7 @@ then stands beside its name, with the clause and the judge, who reads what the s
 """
 
 from collections.abc import Awaitable, Callable, Iterable
+from itertools import count
 from types import UnionType
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ import trio
 from truc_conform.client_harness import ClientHarness, Recast
 from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
-from truc_conform.result import Case
+from truc_conform.result import Case, tag_of_body
 from truc_conform.scripted import FRENCH, PlayedGame
 from truc_protocol import messages
 from truc_protocol.records import Phase
@@ -42,6 +43,8 @@ Judged = tuple[Case, tuple[Judge, ...]]
 """A case and its judges, of whom the first that raises has the word."""
 Answer = Callable[[ClientHarness, Any], Awaitable[bool]]
 """Sees a message of the client; tells whether the server has nothing more to answer."""
+OnMessage = Callable[[ClientHarness, Any], Awaitable[None]]
+"""Does something at a message of the client."""
 Pieces = Iterable[messages.ServerMessage | bytes]
 
 
@@ -101,6 +104,35 @@ def intercepting(kind: type | UnionType = object) -> Callable[[Answer], Arrange]
         return arrange
 
     return made
+
+
+def at_message(is_meant: Callable[[Any], bool], do: Answer, *, number: int = 1) -> Arrange:
+    """Arrange that something is done at one message of those that are meant, the first or a later one, before it is answered."""
+
+    def arrange(server: ClientHarness) -> None:
+        numbers = count(1)
+
+        async def intercept(message: messages.ClientMessage) -> bool:
+            return is_meant(message) and next(numbers) == number and await do(server, message)
+
+        server.intercepts.append(intercept)
+
+    return arrange
+
+
+def instead(do: OnMessage) -> Answer:
+    """Return what does something in the place of an answer."""
+
+    async def answer(server: ClientHarness, message: messages.ClientMessage) -> bool:
+        await do(server, message)
+        return True
+
+    return answer
+
+
+async def lose(server: ClientHarness, _message: object) -> None:
+    """Lose the connection, and what was said last."""
+    await server.drop()
 
 
 def each_of(kind: type | UnionType, change: Callable[[Any], Pieces]) -> Recast:
@@ -241,6 +273,11 @@ def not_entered(server: ClientHarness) -> str | None:
 def says_who(message: object) -> bool:
     """Tell whether a message is a login."""
     return isinstance(message, LOGIN)
+
+
+def signs(message: object, kind: str) -> bool:
+    """Tell whether a message hands in a body of a kind, signed."""
+    return isinstance(message, messages.SignedAct) and tag_of_body(message.body) == kind
 
 
 def said(server: ClientHarness, kind: type[_M]) -> list[_M]:

@@ -225,9 +225,13 @@ class ScriptedTable(ABC):
         elif playing.position(record) not in (ledger.k, ledger.parallel[0]):
             await self.send(messages.refusal(Code.STALE_POSITION, "too late", re=message.id))
         else:
-            await self.take(record)
-            await self.send(messages.Ok(re=message.id, k=len(self.records) - 1))
+            await self.accept(message)
             await self.go_on()
+
+    async def accept(self, message: AnyAct) -> None:
+        """Take what is handed in, and confirm it."""
+        await self.take(self.record_of(message))
+        await self.send(messages.Ok(re=message.id, k=len(self.records) - 1))
 
     def record_of(self, message: AnyAct) -> Record:
         """Return the record that was handed in, or that a guest's choice becomes."""

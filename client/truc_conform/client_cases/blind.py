@@ -5,7 +5,7 @@ puppets see to it that a match comes to what its case is about; where that takes
 never agrees is not judged further.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -20,18 +20,24 @@ from truc_conform.expectations import InconclusiveError, UnexpectedError, Unoffe
 from truc_conform.playing import conceding, quiet, signed_position
 from truc_conform.result import tag_of_body
 from truc_conform.scenes import (
+    Arrange,
     ClientExit,
     Judge,
     Judged,
+    OnMessage,
     Scene,
+    at_message,
     check_faults,
     each_of,
     enters,
     finishes,
+    instead,
     judged,
+    lose,
     plain,
     said,
     shared_scene,
+    signs,
 )
 from truc_conform.scripted import FRENCH, PlayedGame
 from truc_protocol import messages
@@ -129,40 +135,20 @@ def _waits_for_more(server: BlindHarness) -> None:
     server.recast = each_of(messages.Waiting, lie)
 
 
-def _at_first(kind: str, happens: Callable[[BlindHarness], Awaitable[bool]]) -> BlindArrange:
-    """Arrange that something happens with the first step of a kind on its way; it tells whether that is never taken."""
-
-    def arrange(server: BlindHarness) -> None:
-        met: list[messages.SignedAct] = []
-
-        async def intercept(message: messages.ClientMessage) -> bool:
-            if met or not isinstance(message, messages.SignedAct) or tag_of_body(message.body) != kind:
-                return False
-            # The first alone: what comes again is what is judged.
-            met.append(message)
-            return await happens(server)
-
-        server.intercepts.append(intercept)
-
-    return arrange
+def _at_first_step(kind: str, do: OnMessage) -> Arrange:
+    """Arrange that something happens with the first step of a kind on its way; what comes again is what is judged."""
+    return at_message(lambda message: signs(message, kind), instead(do))
 
 
-async def _lose(server: BlindHarness) -> bool:
-    """Lose the connection."""
-    await server.drop()
-    return True
-
-
-async def _kill(server: BlindHarness) -> bool:
+async def _kill(server: ClientHarness, _message: messages.SignedAct) -> None:
     """End the client, which is started again in the same home."""
     server.done.set()
-    return True
 
 
 def _losing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again after a lost connection (C51)"
     judges = _was_due(kind), takes_each_step_once
-    return at_blind_table(f"C5.again-{kind}", CLIENT, expected, *judges)(_at_first(kind, _lose))
+    return at_blind_table(f"C5.again-{kind}", CLIENT, expected, *judges)(_at_first_step(kind, lose))
 
 
 def _was_due(kind: str) -> Judge:
@@ -175,7 +161,7 @@ _LOST: Final = [_losing("mask"), _losing("lock"), _losing("keys")]
 def _killing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
     judges = _was_due(kind), _came_back(kind)
-    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, *judges)(_at_first(kind, _kill))
+    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, *judges)(_at_first_step(kind, _kill))
     # The same home: a step is stored before it is sent, so that it can be sent again.
     return made._replace(runs=2, keeps_home=True)
 
@@ -303,19 +289,20 @@ def _signs_the_same_lock_again(server: ClientHarness, end: ClientExit) -> None:
 )
 def _moved(server: BlindHarness) -> None:
     """While the first lock of new cards is on its way, let the other seat ask for a pause."""
-    _redeal(server)
-    asked: list[int] = []
 
-    async def intercept(message: messages.ClientMessage) -> bool:
-        if isinstance(message, messages.SignedAct) and tag_of_body(message.body) == "lock" and not asked:
-            body = parse(Record(_OWN, message.body, message.sig))
-            if isinstance(body, Lock) and body.d == 1:
-                asked.append(signed_position(message))
-                ledger = server.at_play()
-                await server.take(server.players[_OTHER].act(ledger, "pause"))
+    async def pause(server: ClientHarness, _message: messages.SignedAct) -> bool:
+        await server.take(server.players[_OTHER].act(server.at_play(), "pause"))
         return False
 
-    server.intercepts.append(intercept)
+    _redeal(server)
+    at_message(_locks_again, pause)(server)
+
+
+def _locks_again(message: object) -> bool:
+    if not isinstance(message, messages.SignedAct) or not signs(message, "lock"):
+        return False
+    body = parse(Record(_OWN, message.body, message.sig))
+    return isinstance(body, Lock) and body.d == 1
 
 
 @at_blind_table(

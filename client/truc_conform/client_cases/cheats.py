@@ -536,8 +536,7 @@ async def _called_again(server: ClientHarness, message: AnyAct) -> None:
     # Wrong in itself too: also a record that fails where it
     # comes convicts with the one that it contradicts (C33).
     await server.push(signed_again(server, server.message(0), cut=9))
-    await server.take(server.record_of(message))
-    await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
+    await server.accept(message)
     await server.go_on()
 
 

@@ -9,15 +9,16 @@ import trio
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import UnofferedError, require
-from truc_conform.result import AnyAct
 from truc_conform.scenes import (
     Arrange,
     ClientExit,
     Judge,
     Scene,
+    at_message,
     enters,
     finishes,
     intercepting,
+    lose,
     said,
     says_who,
     scene,
@@ -46,18 +47,11 @@ def moved(server: ClientHarness) -> messages.Bye:
 def sent_on(kind: Asking) -> Arrange:
     """Arrange that the first request of a kind is answered by where to go, and every other one as ever."""
 
-    def arrange(server: ClientHarness) -> None:
-        left = [1]
+    async def send_on(server: ClientHarness, _message: messages.ClientMessage) -> bool:
+        await server.part(moved(server))
+        return False
 
-        async def intercept(message: messages.ClientMessage) -> bool:
-            if left and isinstance(message, kind):
-                left.clear()
-                await server.part(moved(server))
-            return False
-
-        server.intercepts.append(intercept)
-
-    return arrange
+    return at_message(lambda message: isinstance(message, kind), send_on)
 
 
 def _who(login: messages.ClientMessage) -> object:
@@ -100,10 +94,6 @@ def _asks(kind: Asking) -> Judge:
 
 def _lost_then_sent_on(server: ClientHarness) -> None:
     """Lose the connection at a decision; a client that comes back to its seat is sent on."""
-
-    async def lose(server: ClientHarness, _message: AnyAct) -> None:
-        await server.drop()
-
     on_choice(lose, number=2)(server)
     sent_on(messages.Resume)(server)
 

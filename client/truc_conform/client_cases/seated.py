@@ -1,6 +1,6 @@
 """The cases of level C2 at the table: a seat, a match played by the options, a connection that ends, and a seat taken over."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -20,20 +20,25 @@ from truc_conform.scenes import (
     LOGIN,
     Arrange,
     ClientExit,
+    OnMessage,
     Pieces,
     at_first,
+    at_message,
     cut_to_pieces,
     each_of,
     end_after,
     ends_soon,
     finishes,
     grease_all,
+    instead,
     intercepting,
     judged,
     lengthen,
+    lose,
     said,
     scene,
     shared_scene,
+    signs,
     without,
 )
 from truc_conform.scripted import FRENCH
@@ -51,31 +56,15 @@ _LATE_S: Final = 0.03  # after the messages that follow from an act, which take 
 _LAST_PINGS: Final = 10
 """How many pings may have come with the end of the match, too late for an answer."""
 
-OnChoice = Callable[[ClientHarness, AnyAct], Awaitable[None]]
 
-
-def on_choice(do: OnChoice, *, number: int = 1) -> Arrange:
+def on_choice(do: OnMessage, *, number: int = 1) -> Arrange:
     """Do something else with one of the client's decisions: the first, or a later one."""
-
-    def arrange(server: ClientHarness) -> None:
-        numbers = count(1)
-
-        async def intercept(message: messages.ClientMessage) -> bool:
-            if not isinstance(message, AnyAct) or not _is_choice(message):
-                return False
-            is_meant = next(numbers) == number
-            if is_meant:
-                await do(server, message)
-            return is_meant
-
-        server.intercepts.append(intercept)
-
-    return arrange
+    return at_message(_is_choice, instead(do), number=number)
 
 
-def _is_choice(message: AnyAct) -> bool:
-    """Tell whether an act decides something in a hand."""
-    return isinstance(message, messages.GuestAct) or tag_of_body(message.body) == "act"
+def _is_choice(message: object) -> bool:
+    """Tell whether a message decides something in a hand."""
+    return isinstance(message, messages.GuestAct) or signs(message, "act")
 
 
 @shared_scene(
@@ -229,7 +218,7 @@ async def _muted(server: ClientHarness, message: messages.Chat | messages.Say) -
 def _asks(message: AnyAct) -> bool:
     if isinstance(message, messages.GuestAct):
         return message.choose.startswith("raise")
-    return tag_of_body(message.body) == "act" and b"raise" in message.body
+    return signs(message, "act") and b"raise" in message.body
 
 
 def _survives_void_bets(server: ClientHarness, end: ClientExit) -> None:
@@ -304,16 +293,13 @@ async def _broken_off(server: ClientHarness, message: AnyAct) -> None:
     await server.drop(frame[: len(frame) // 2])
 
 
-@shared_scene(
+_LOST_BEFORE: Final = shared_scene(
     judged(
         "C2.act-lost", _COMING_BACK, "comes back after its act was lost, and decides again", _resumes_right
     ),
     judged("C2.same-bytes", _COMING_BACK, "sends again only what it had signed", _one_body_each),
-)
-@_on_second_choice
-async def _lost_before(server: ClientHarness, _message: AnyAct) -> None:
-    """Lose the connection and the act, which is never taken."""
-    await server.drop()
+)(_on_second_choice(lose))
+"""The act is never taken."""
 
 
 async def _dismiss(server: ClientHarness, message: AnyAct, goodbye: messages.Bye) -> None:
@@ -462,7 +448,7 @@ def _keeps_off(server: ClientHarness, end: ClientExit) -> None:
         raise UnexpectedError(f"it sent {type(grab).__name__} for a seat that it no longer had")
 
 
-def _losing_seat(lose: OnChoice) -> Arrange:
+def _losing_seat(lose: OnMessage) -> Arrange:
     def arrange(server: ClientHarness) -> None:
         ends_soon(server, _is_alive, _STILL_S)
         _on_second_choice(lose)(server)
@@ -479,8 +465,7 @@ def _losing_seat(lose: OnChoice) -> Arrange:
 @_losing_seat
 async def _taken_over(server: ClientHarness, message: AnyAct) -> None:
     """Give the seat to another connection, ping the client, and let rulings play for the seat."""
-    await server.take(server.record_of(message))
-    await server.push(messages.Ok(re=message.id, k=len(server.records) - 1))
+    await server.accept(message)
     await server.push(messages.SeatTakenOver(table=CODE, seat=0))
     await server.push(messages.Ping(n=ALIVE))
     # This connection has the seat no more (session.md, "Taking a seat over").

@@ -20,6 +20,7 @@ from truc_conform.scenes import (
     Scene,
     ends_soon,
     finishes,
+    lose,
     said,
     says_who,
     scene,
@@ -39,11 +40,6 @@ _roll = partial(make_roll, not_before=0)
 
 def _key(name: str, server: ClientHarness) -> SigningKey:
     return signing_key_from_seed(secret(name, server.seed))
-
-
-def _rotate(server: ClientHarness, rolls: Rolls) -> None:
-    before, server.key = server.key, _key("the next server", server)
-    server.rolls = rolls(before, server.key)
 
 
 def _comes_back(server: ClientHarness, _end: ClientExit) -> None:
@@ -68,16 +64,25 @@ _STAYS_OUT: Final = has_key, _comes_back, _enters_no_more, _ends_badly
 def _rotating(name: str, expected: str, judges: tuple[Judge, ...], rolls: Rolls) -> Scene:
     """Return a scene in which the server loses the connection, and has another key when the client comes back."""
 
-    async def rotate(server: ClientHarness, _message: AnyAct) -> None:
-        _rotate(server, rolls)
-        await server.drop()
-
     def arrange(server: ClientHarness) -> None:
-        on_choice(rotate)(server)
+        _lose_key(server, rolls)
         if judges is _STAYS_OUT:
-            ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
+            _end_when_back(server)
 
     return scene(name, _ROTATION, expected, *judges)(arrange)
+
+
+def _lose_key(server: ClientHarness, rolls: Rolls) -> None:
+    async def rotate(server: ClientHarness, message: AnyAct) -> None:
+        before, server.key = server.key, _key("the next server", server)
+        server.rolls = rolls(before, server.key)
+        await lose(server, message)
+
+    on_choice(rotate)(server)
+
+
+def _end_when_back(server: ClientHarness) -> None:
+    ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
 
 
 def _other(key: SigningKey) -> SigningKey:
@@ -182,10 +187,5 @@ def _revoked_between(server: ClientHarness) -> None:
     # security.md, C40: a revoked key is never part of a rotation
     # that is followed, not even between two sound ones.
     between = server.revoked = _other(server.key)
-
-    async def rotate(server: ClientHarness, _message: AnyAct) -> None:
-        _rotate(server, lambda old, new: (_roll(old, between, serial=1), _roll(between, new, serial=2)))
-        await server.drop()
-
-    on_choice(rotate)(server)
-    ends_soon(server, lambda message: isinstance(message, ClientHello) and bool(server.rolls))
+    _lose_key(server, lambda old, new: (_roll(old, between, serial=1), _roll(between, new, serial=2)))
+    _end_when_back(server)
