@@ -5,6 +5,8 @@ from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
+from client.playing import visit
+from msgspec.structs import replace
 from rows import each_row
 
 from truc_client import CheckFailedError, ConnectError, RefusedError, StoppedError
@@ -17,6 +19,7 @@ from truc_client.errors import (
 )
 from truc_client.home.account import Delay, NewKey
 from truc_protocol.errors import Code
+from truc_protocol.messages import refusal
 from truc_terminal.commands.player import run
 from truc_words import LANGUAGES, catalogue, in_language
 
@@ -96,3 +99,16 @@ def test_who_has_a_seat_at_a_server_that_stays_away_is_told_the_way_back(error, 
     with redirect_stderr(shown), pytest.raises(type(error)):
         run(lose, lambda: "To come back: truc play")
     assert shown.getvalue() == told_back
+
+
+async def test_server_that_asks_for_encryption_over_an_encrypted_line_is_told_in_the_language_spoken(
+    server, player
+):
+    async def answer(hello) -> None:
+        wants_tls = refusal(Code.UNSUPPORTED, "speak TLS", re=hello.id)
+        await server.push(replace(wants_tls, detail={"tls": True}))
+
+    server.greet = answer
+    with pytest.raises(ConnectError) as refused:
+        await visit("trucs://host", player, dial=server.dial)
+    assert in_language(str(refused.value), "es").endswith("sus direcciones empiezan con trucs://")

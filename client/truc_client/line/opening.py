@@ -167,7 +167,8 @@ async def _follow_moves(visit: Visit, come: Callable[[Visit], Awaitable[T]]) -> 
         except EncryptedError as error:
             # TLS is there already: another try would come to the same
             if visit.address.is_tls:
-                raise ConnectError(f"{visit.address.server}: {error}") from error
+                told = Sentence("failures.at", server=visit.address.server, error=str(error))
+                raise ConnectError(told) from error
             visit = visit._replace(address=visit.address._replace(is_tls=True))
         except LostError as moved:
             if moved.to is None:
