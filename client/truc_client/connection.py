@@ -298,14 +298,6 @@ class Connection:
             raise ClientError(Sentence("failures.calls_unwanted", name=repr(HOUSE_BOTS)))
         return Calls(reports)
 
-    async def chat(self, text: str) -> None:
-        """Say something to everybody who follows the lobby; one must follow it oneself.
-
-        Raises:
-            RefusedError: It is no line of text, too many have been said, or one does not follow the lobby.
-        """
-        await self.session.line.request(lambda n: messages.Chat(id=n, text=text))
-
     async def ignore(self, player: str, *, off: bool = False) -> None:
         """Hear no more of the player with this tag: no chat, phrases or signs; with `off`, hear them again.
 
