@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from copy import copy
+from errno import EILSEQ
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, Final, TypeVar
@@ -50,6 +51,10 @@ class OneLineCommand(click.Command):
             if isinstance(error, BrokenPipeError):
                 raise click.exceptions.Exit(refused.exit_code) from None
             raise refused from error
+        # what came in another encoding than the locale's is kept as it is, and can be sent nowhere
+        except UnicodeEncodeError as error:
+            got = error.object[error.start : error.end]
+            raise self.refused(OSError(EILSEQ, f"expected UTF-8, got {got!r}")) from error
 
 
 class OneLineGroup(OneLineCommand, click.Group):

@@ -1,11 +1,13 @@
 """A person at a table: what each typed line does, and when it is read."""
 
+import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 import trio
 import trio.testing
 from client.faked import END, FakeTable, match_of, turn
@@ -17,7 +19,7 @@ from truc_client.errors import ChoiceError, RefusedError
 from truc_client.happenings import MatchStarted, RecordSeen, YourTurn
 from truc_client.matches.seat_match import SeatMatch
 from truc_protocol.errors import Code
-from truc_terminal.screen.person import Person, Typed
+from truc_terminal.screen.person import Person, Typed, typed_lines
 from truc_terminal.screen.screen import Screen
 from truc_terminal.styles import Advice
 from truc_words import catalogue
@@ -55,6 +57,16 @@ async def sitting(
 def _started(words: str = "catalan") -> MatchStarted:
     names = ("north", "east", "south", "west")
     return started(players=names, pack=("1o", "7e", "3b", "2c"), words=words, target=12)
+
+
+@pytest.mark.parametrize("errors", ["surrogateescape", "strict"])
+async def test_line_in_another_encoding_ends_nothing(monkeypatch, errors) -> None:
+    typed = io.TextIOWrapper(io.BytesIO(b"'h\xe9llo\n"), encoding="utf-8", errors=errors)
+    monkeypatch.setattr("sys.stdin", typed)
+    async with typed_lines() as lines:
+        first = await lines.receive()
+        assert first.text in {"'h\N{REPLACEMENT CHARACTER}llo", "\N{REPLACEMENT CHARACTER}"}
+        assert (await lines.receive()).text is None
 
 
 async def test_each_line_of_a_script_answers_one_question() -> None:

@@ -46,6 +46,13 @@ def test_reader_that_has_gone_is_told_nothing(program, words) -> None:
         os.close(written)
 
 
+def test_text_in_another_encoding_is_one_line(tmp_path) -> None:
+    command = [sys.executable, "-m", "truc_terminal", "demo", "--name", b"Pe\xf1a"]
+    environment = os.environ | {"LC_ALL": "C.UTF-8", "TRUC_HOME": str(tmp_path)}
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert (ran.returncode, ran.stderr) == (1, "truc: cannot go on: expected UTF-8, got '\\udcf1'\n")
+
+
 def test_help_of_a_command_with_a_verdict_that_cannot_be_written_is_none(full) -> None:
     told = printed("truc_terminal", "verify --help", full)
     assert told == (2, "truc: cannot write what was found: No space left on device\n")

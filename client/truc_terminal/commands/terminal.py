@@ -17,7 +17,7 @@ import trio
 from rich.console import Console
 
 from truc_terminal.commands.language import lang_option, spoken
-from truc_terminal.screen.person import QUIT, Lines, Typed, typed_lines
+from truc_terminal.screen.person import QUIT, Lines, Typed, readable, typed_lines
 from truc_terminal.screen.screen import Screen
 from truc_words import Sentence, Speech, catalogue, in_language, with_english_command
 
@@ -62,7 +62,8 @@ async def lines_of(screen: Screen) -> AsyncIterator[Lines]:
     token = trio.lowlevel.current_trio_token()
     # The prompt calls from its own thread.
     prompt = Prompt(
-        lambda text: token.run_sync_soon(_deliver, send, Typed(text)), is_coloured=screen.is_coloured
+        lambda text: token.run_sync_soon(_deliver, send, Typed(text and readable(text))),
+        is_coloured=screen.is_coloured,
     )
     async with _running(prompt):
         screen.pose = prompt.pose

@@ -98,9 +98,16 @@ async def typed_lines() -> AsyncIterator[Lines]:
 def _standard_input() -> str:
     """Return a line; empty at the end of the input, and for a closed terminal."""
     try:
-        return sys.stdin.readline()
+        return readable(sys.stdin.readline())
     except OSError:
         return ""
+    except UnicodeDecodeError:
+        return "\N{REPLACEMENT CHARACTER}\n"
+
+
+def readable(typed: str) -> str:
+    """Return what was typed in UTF-8; a sign stands for each byte of another encoding, which could be sent to nobody."""
+    return typed.encode(errors="surrogateescape").decode(errors="replace")
 
 
 class Person:
