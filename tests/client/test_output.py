@@ -30,6 +30,14 @@ def test_finding_is_wrapped_between_words_on_a_terminal_alone(is_terminal, lines
     assert out.getvalue().splitlines() == lines
 
 
+@pytest.mark.parametrize("command", ["verify", "show", "replay"])
+def test_finding_is_told_where_there_is_no_column(monkeypatch, path, command) -> None:
+    told = truc(command, path).stdout
+    monkeypatch.setenv("COLUMNS", "0")
+    assert told
+    assert truc(command, path).stdout == told
+
+
 @each_row("name", ["missing", "."])
 @each_row("command", ["verify", "show"])
 def test_file_that_cannot_be_opened_is_one_line_and_no_finding(tmp_path, command, name) -> None:

@@ -6,7 +6,7 @@ standard error; no line if the reader of the output has gone.
 
 import sys
 from shutil import get_terminal_size
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import click
 from rich.console import Console
@@ -17,6 +17,8 @@ from truc_commands.program import OneLineCommand
 from truc_terminal.commands.language import spoken
 from truc_terminal.screen.wrapping import wrapped
 from truc_words import Sentence, in_language, printable
+
+_USUAL_WIDTH: Final = 80
 
 
 class FailedError(click.ClickException):
@@ -64,6 +66,11 @@ class FindingCommand(OneLineCommand):
 
 class Output(Console):
     """Standard output; the command itself handles a reader that has gone."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        if not self.width:  # by a variable that a program has set: rich would print nothing
+            self.width = _USUAL_WIDTH
 
     def on_broken_pipe(self) -> None:
         """Raise the pending error again."""
