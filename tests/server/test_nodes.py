@@ -10,7 +10,7 @@ from server.calls import BRIEF, after
 from server.conftest import QUICK, changed, play_on, play_out, under
 from server.nodes import Nodes
 from server.rawclient import RawSeat
-from server.restarting import come_back, play_until_gone
+from server.restarting import come_back
 from server.test_nodes_apart import FRENCH, SOON_S, is_online, soon
 from server.visitors import guest, keyed, said, say
 
@@ -64,20 +64,6 @@ async def test_table_that_changed_hands_waits_for_players_who_may_not_know_it_ye
         with trio.fail_after(20):
             await taken_up.wait()
     assert waits[0] > 1.5 * QUICK.limits.idle_s
-
-
-async def test_match_of_a_node_whose_lease_ended_goes_on_at_another_and_that_node_ends(nodes):
-    async with nodes.run("two") as second:
-        with pytest.RaisesGroup(ENDED, flatten_subgroups=True):
-            async with nodes.run("one") as first:
-                seats = await first.match(2, options=BRIEF)
-                await play_on(seats, after(7))
-                nodes.change("UPDATE nodes SET lease_until_ms = 0 WHERE name = 'one'")
-                await nodes.owned_by("two")
-                await play_until_gone(*seats)
-                await trio.sleep_forever()
-        await taken_up(second, seats[0])
-        await finish(nodes, second, seats)
 
 
 async def test_node_that_cannot_renew_its_lease_ends_before_the_lease_does(nodes, monkeypatch, mock_clock):

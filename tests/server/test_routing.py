@@ -47,17 +47,6 @@ async def moved(server, seat: RawSeat, message) -> dict:
     return bye
 
 
-async def test_player_without_a_table_is_sent_to_the_node_that_has_it(nodes):
-    async with two(nodes, "moved") as (one, other):
-        first, second = await one.seat(seed=1), await other.seat(seed=2)
-        table = await first.create("truc-french", seats=2, options=BRIEF)
-        bye = await moved(other, second, {"t": "join", "table": table})
-        assert bye["to"] == f"127.0.0.1:{one.port}"
-        second.client = await one.connect()
-        assert (await second.login())["t"] == "welcome"
-        await second.join(table, 1)
-
-
 async def test_player_who_follows_a_table_is_brought_and_not_sent_away(nodes):
     async with two(nodes, "moved") as (one, other):
         first, second = await one.seat(seed=1), await other.seat(seed=2)
