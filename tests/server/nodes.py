@@ -1,5 +1,6 @@
 """Nodes on one database, in this process, each with a folder of its own and the keys of all."""
 
+from collections.abc import Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
@@ -115,13 +116,18 @@ class Nodes:
         """Return the path at which other nodes reach one."""
         return str(self._root / f"{name}.inner")
 
-    async def known(self, *names: str) -> None:
-        """Wait until every one of these nodes has said where players reach it."""
-        with closing(open_store(self.url)) as store, trio.fail_after(20):
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Wait until something is in the database."""
+        with trio.fail_after(20):
             while True:
-                if set(names) <= {node.name for node in store.nodes() if node.place.public}:
+                if holds():
                     return
                 await trio.sleep(0.02)
+
+    async def known(self, *names: str) -> None:
+        """Wait until every one of these nodes has said where players reach it."""
+        wanted = {(name,) for name in names}
+        await self.until(lambda: wanted <= {*self.rows("SELECT name FROM nodes WHERE public <> ''")})
 
     @asynccontextmanager
     async def ghost(self, name: str, table: str, *, public: str = ""):
@@ -143,17 +149,11 @@ class Nodes:
 
     async def owned_by(self, name: str) -> None:
         """Wait until a node owns every table there is."""
-        with trio.fail_after(20):
-            while True:
-                if set(self.owners().values()) == {name}:
-                    return
-                await trio.sleep(0.05)
+        await self.until(lambda: {*self.owners().values()} == {name})
 
     def epochs(self) -> list[tuple[bytes, int, int, str]]:
         """Return for every record its match, its position, its epoch and whose epoch that is, in order."""
-        query = (
+        return self.rows(
             "SELECT mid, k, records.epoch, node FROM records JOIN claims ON claims.epoch = records.epoch"
             " ORDER BY mid, k"
         )
-        with closing(open_store(self.url)) as store, store._reading.connect() as connection:
-            return [tuple(row) for row in connection.execute(text(query))]

@@ -173,11 +173,7 @@ async def test_table_whose_next_node_has_begun_to_drain_stays_and_its_match_goes
         table = seats[0].table
         assert (await host_says(first.folder, command="move", table=table, node="two"))["waits"]
         await host_says(second.folder, command="drain")
-        with trio.fail_after(20):
-            while True:  # until the other node can know of it
-                if nodes.rows("SELECT * FROM nodes WHERE draining"):
-                    break
-                await trio.sleep(0.02)
+        await nodes.until(lambda: nodes.rows("SELECT * FROM nodes WHERE draining"))  # so that others can know
         before = seats[0].ledger.deal_index
 
         for seat in seats:

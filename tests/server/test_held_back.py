@@ -138,14 +138,20 @@ async def test_key_that_was_given_another_name_than_it_asked_for_is_shown_as_con
     assert [seat.get("online", False) for seat in table["seats"]] == [True, True]
 
 
+async def played_often(server, count: int):
+    """Let so many matches be played; return somebody who has watched from the start, and how long each was."""
+    seats, eye = await played(server)
+    lengths = [seats[0].next]
+    while len(lengths) < count:
+        await played_again(seats)
+        lengths.append(seats[0].next)
+    return eye, lengths
+
+
 async def test_matches_that_wait_for_their_turn_are_all_shown_with_their_states_and_setups(
     server, mock_clock
 ):
-    seats, eye = await played(server)
-    lengths = [seats[0].next]
-    for _ in range(2):
-        await played_again(seats)
-        lengths.append(seats[0].next)
+    eye, lengths = await played_often(server, 3)
     assert set(eye.states) == {"open", "terms", "playing"}
     del eye.order[:]
     mock_clock.jump(61)
@@ -157,9 +163,7 @@ async def test_matches_that_wait_for_their_turn_are_all_shown_with_their_states_
 
 async def test_of_matches_that_wait_for_their_turn_only_the_newest_has_records_in_memory(server, monkeypatch):
     shown = living(monkeypatch, ShownMatch)
-    seats, _ = await played(server)
-    for _ in range(2):
-        await played_again(seats)
+    await played_often(server, 3)
     assert sorted(each.recent.at(each.recent.end - 1) is not None for each in shown) == [False, True, True]
 
 
@@ -177,11 +181,7 @@ async def test_match_that_was_deleted_before_its_turn_keeps_no_other_back(server
 
 async def test_match_is_left_out_when_more_are_held_back_than_may_be(server, mock_clock, monkeypatch):
     monkeypatch.setattr(spectator_feed, "MATCHES", 3)
-    seats, eye = await played(server)
-    lengths = [seats[0].next]
-    for _ in range(3):
-        await played_again(seats)
-        lengths.append(seats[0].next)
+    eye, lengths = await played_often(server, 4)
     del lengths[2]
     mock_clock.jump(61)
     await eye.until(lambda eye: eye.order[-1:] == ["over"])
