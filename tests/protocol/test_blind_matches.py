@@ -34,12 +34,6 @@ def french(seed: int = 1, *, seats: int = 2, opts: Opts | None = None, **table) 
     return BlindTable(variant, seats=seats, seed=seed, opts=opts, **table)
 
 
-def catalan(seed: int = 1, *, opts: Opts | None = None, **table) -> BlindTable:
-    return BlindTable(
-        with_options(preset_of("truc-catalan"), {"target": 5}), seats=4, seed=seed, opts=opts, **table
-    )
-
-
 def paulista(seed: int = 1, **options) -> BlindTable:
     variant = with_options(preset_of("truco-paulista"), {"target": 4, **options})
     return BlindTable(variant, seats=2, seed=seed)
@@ -169,13 +163,13 @@ def test_false_claim_that_a_hand_is_garbled_exposes_its_claimant():
     table = french()
     seat = parse(until(table, Act)).seat
     table.add(signed(table, Garbled(*here(table.ledger), 1, 0, seat)))
-    table.run(until=lambda ledger: ledger.blind_hand is not None and ledger.blind_hand.exposed is not None)
-    assert table.ledger.blind_hand.exposed == (seat, "cheat")
     end_exposed(table, seat, "cheat")
 
 
 def end_exposed(table: BlindTable, seat: int, kind: str) -> None:
-    """After a seat is exposed only its forfeit, or an abandoned match, may stand; it loses, and that is proven."""
+    """Play until a seat is exposed: only its forfeit, or an abandoned match, may stand; it loses, and that is proven."""
+    table.run(until=lambda ledger: ledger.blind_hand is not None and ledger.blind_hand.exposed is not None)
+    assert table.ledger.blind_hand.exposed == (seat, kind)
     other = "false" if kind == "cheat" else "cheat"
     expected(table, "C52", "server", table.rule("pause"), table.rule("forfeit", 1 - seat, kind))
     expected(
@@ -206,35 +200,23 @@ CHEATS = [(0, scaled(MaskStep)), (1, scaled(LockStep)), (0, shut_boxes)]
 
 @each_row("seat, cheat", CHEATS)
 def test_cheat_with_the_pack_is_exposed_by_its_link_and_loses(seat, cheat):
-    table = french(cheats={seat: cheat}, seed=4)
-    table.run(until=lambda ledger: ledger.blind_hand is not None and ledger.blind_hand.exposed is not None)
-    assert table.ledger.blind_hand.exposed == (seat, "cheat")
-    end_exposed(table, seat, "cheat")
-
-
-def asked_for_a_value() -> tuple[BlindTable, int]:
-    """A seat has to say a value."""
-    for seed in range(1, 40):
-        table = BlindTable("truco-argentino", seats=2, seed=seed)
-        table.run(until=lambda ledger, table=table: _says(table) or ledger.deal_index > 3)
-        if (saying := _says(table)) is not None:
-            return table, saying[0]
-    raise ValueError("no seat says a value")
+    end_exposed(french(cheats={seat: cheat}, seed=4), seat, "cheat")
 
 
 def said_falsely() -> tuple[BlindTable, int]:
     """A seat says another value than its cards have."""
-    table, seat = asked_for_a_value()
-    _, value = _says(table)
-    told = 33 if value != 33 else 32
-    table.add(table.act(seat, "points", (told,)))
-    return table, seat
+    for seed in range(1, 40):
+        table = BlindTable("truco-argentino", seats=2, seed=seed)
+        table.run(until=lambda ledger, table=table: _says(table) or ledger.deal_index > 3)
+        if (saying := _says(table)) is not None:
+            seat, value = saying
+            table.add(table.act(seat, "points", (33 if value != 33 else 32,)))
+            return table, seat
+    raise ValueError("no seat says a value")
 
 
 def test_false_value_is_found_when_the_hand_is_opened_and_loses():
     table, seat = said_falsely()
-    table.run(until=lambda ledger: ledger.blind_hand is None or ledger.blind_hand.exposed is not None)
-    assert table.ledger.blind_hand.exposed == (seat, "false")
     end_exposed(table, seat, "false")
 
 
@@ -270,26 +252,27 @@ def doubled(table, step):
 
 def held_twice() -> BlindTable:
     """A card was played that lies open already."""
-    return next(table for seed in range(1, 40) if (table := _twice_held(seed, doubled)) is not None)
+    return next(table for seed in range(1, 40) if (table := _twice_held(seed)) is not None)
+
+
+def dealt_doubled(seed: int, **table) -> BlindTable:
+    """A hand of a pack in which cards lie twice, when its cards are read."""
+    return french(seed, cheats={0: doubled, 1: doubled}, **table).run(
+        until=lambda ledger: (
+            ledger.blind_hand is not None and (ledger.blind_hand.garbled or ledger.hand is not None)
+        )
+    )
 
 
 def test_card_that_two_hands_hold_ends_the_hand_without_blame_of_who_plays_it():
     table = held_twice()
     assert table.ledger.blind_hand.claimant is None
-    dealer = table.ledger.match.dealer
-    table.run(until=lambda ledger: ledger.blind_hand.exposed is not None)
-    assert table.ledger.blind_hand.exposed == (dealer, "cheat")
-    end_exposed(table, dealer, "cheat")
+    end_exposed(table, table.ledger.match.dealer, "cheat")
 
 
-def _twice_held(seed: int, cheat) -> BlindTable | None:
+def _twice_held(seed: int) -> BlindTable | None:
     """Play until a seat has to play a card that lies open already, and let it."""
-    table = french(seed, cheats={0: cheat, 1: cheat})
-    table.run(
-        until=lambda ledger: (
-            ledger.blind_hand is not None and (ledger.blind_hand.garbled or ledger.hand is not None)
-        )
-    )
+    table = dealt_doubled(seed)
     with suppress(CardError):
         table.run(until=lambda ledger: ledger.blind_hand is None or ledger.blind_hand.garbled)
         return None
@@ -310,12 +293,7 @@ def declined_and_held_twice() -> tuple[BlindTable, int]:
 
 
 def _declined_and_held_twice(seed: int) -> tuple[BlindTable, int] | None:
-    table = french(seed, cheats={0: doubled, 1: doubled}, opts=Opts(gone_after=1))
-    table.run(
-        until=lambda ledger: (
-            ledger.blind_hand is not None and (ledger.blind_hand.garbled or ledger.hand is not None)
-        )
-    )
+    table = dealt_doubled(seed, opts=Opts(gone_after=1))
     if table.ledger.blind_hand.garbled:
         return None
     (mover,) = deciders(table.ledger.match)

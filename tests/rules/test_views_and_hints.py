@@ -36,14 +36,6 @@ def test_the_redealt_cards_of_others_are_nowhere_in_a_view():
     )
 
 
-def test_who_kept_a_flor_quiet_is_nowhere_in_a_view():
-    flor, plain = (
-        played(dealt("truco-argentino-flor", hand, "3c 6c 7c"), "0 play 4e", "1 flor")
-        for hand in ("4e 5e 11e", "4e 5e 11o")
-    )
-    assert view(flor, Seat(1)) == view(plain, Seat(1))
-
-
 CUT = {"before": ["0 cut"]}
 SPANISH = ("3o 7e 4b", "2o 1e 5c")
 
@@ -82,21 +74,24 @@ def test_an_option_comes_with_its_figures(match, line, figures):
 
 
 FLORES = ("1b 2b 4b", "3c 6c 7c", "1o 4e 12o", "5e 6e 7e")
-ONE_FLOR_LESS = (*FLORES[:3], "5e 6e 7o")
 
 
 def declared(*hands):
     return played(dealt("truco-argentino-flor", *hands), "0 flor")
 
 
-def test_who_else_holds_a_flor_is_hidden_until_its_turn():
-    assert view(declared(*FLORES), None) == view(declared(*ONE_FLOR_LESS), None)
-
-
-def test_who_says_the_value_of_a_flor_after_the_next_is_hidden():
-    match = played(declared(*FLORES), "1 contraflor", "0 accept")
-    assert match.hand.offers[-1].waiting == (0, 1, 3)
-    assert view(match, Seat(2)).offers[-1].waiting == (0,)
+def test_who_else_holds_a_flor_or_kept_it_quiet_is_hidden_until_its_turn():
+    assert view(declared(*FLORES), None) == view(declared(*FLORES[:3], "5e 6e 7o"), None)
+    quiet, plain = (
+        played(dealt("truco-argentino-flor", hand, "3c 6c 7c"), "0 play 4e", "1 flor")
+        for hand in ("4e 5e 11e", "4e 5e 11o")
+    )
+    assert view(quiet, Seat(1)) == view(plain, Seat(1))
+    saying = played(declared(*FLORES), "1 contraflor", "0 accept")
+    assert saying.hand.offers[-1].waiting == (0, 1, 3)
+    assert view(saying, Seat(2)).offers[-1].waiting == (0,)
+    asked = played(declared("1b 2b 4b", "3c 6c 7c", "1o 4o 12o", "5e 6e 7o"), "1 contraflor")
+    assert (deciders(asked), view(asked, None).deciders) == ((0, 2), (0,))
 
 
 BLIND = with_options(preset("truco-mineiro"), {"blind": "on"})
@@ -131,8 +126,3 @@ AT_LAST = dealt("truco-paulista", "3h Qd Kc", "3c Js As", score=(11, 0), turn="2
 )
 def test_a_call_of_other_games_comes_with_its_figures(match, line, figures):
     assert hinted(match, line) == figures
-
-
-def test_a_holder_who_has_declared_nothing_is_not_named_as_waited_for():
-    match = played(declared("1b 2b 4b", "3c 6c 7c", "1o 4o 12o", "5e 6e 7o"), "1 contraflor")
-    assert (deciders(match), view(match, None).deciders) == ((0, 2), (0,))
