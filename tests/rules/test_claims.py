@@ -5,8 +5,7 @@ from dataclasses import replace
 from rows import each_row
 from rules.played import dealt, duel, events, options, played, score
 
-from truc_rules import Flor, preset
-from truc_rules.contests.claims import is_score_open
+from truc_rules import preset
 from truc_rules.positions.events import FlorClaimed, FlorClaimSettled, HandWon, PointsScored
 
 GAME, BY_SIX = preset("truco-argentino-flor"), preset("truco-argentino-6-flor")
@@ -23,17 +22,6 @@ def claims(match, seat):
     return [line for line in options(match, seat) if line.startswith("claim")]
 
 
-def settlement(told):
-    return [event for event in told if isinstance(event, FlorClaimSettled | PointsScored)]
-
-
-def test_there_is_no_claim_where_the_game_has_none_and_a_flor_played_in_silence_pays_nothing():
-    match = played(dealt(replace(GAME, flor=Flor("suit", claims=False)), "1e 4o 3c", "5b 6b 7b"), "0 play 1e")
-    assert claims(match, 1) == []
-    match = played(match, "1 play 5b", "0 play 4o", "1 play 6b", "1 play 7b")
-    assert settlement(events(match, "0 play 3c")) == [PointsScored(0, 1, "hand")]
-
-
 def test_a_claim_is_told_and_a_flor_kept_quiet_pays_three_before_the_hand_is_scored():
     match = played(dealt(GAME, *QUIET), "0 play 1e", "1 play 5b")
     assert events(match, "0 claim 1") == (FlorClaimed(0, 1),)
@@ -42,42 +30,25 @@ def test_a_claim_is_told_and_a_flor_kept_quiet_pays_three_before_the_hand_is_sco
     assert told[place : place + 2] == (FlorClaimSettled(1, held=True), PointsScored(0, 3, "claim"))
 
 
+def settled(match, line):
+    """Return how the claims of a hand are settled, in order, by its last move."""
+    told = (event for event in events(match, line) if isinstance(event, FlorClaimSettled))
+    return [(event.target, event.held) for event in told]
+
+
 def test_claims_are_settled_in_the_order_they_were_made():
     match = played(dealt(GAME, *FOUR), "0 play 1e", "1 play 5b", "2 play 2o", "3 play 4e")
     match = played(match, "2 claim 3", "1 claim 0", "0 claim 1")
-    told = settlement(events(match, "0 concede"))
-    assert [event for event in told if isinstance(event, FlorClaimSettled)] == [
-        FlorClaimSettled(3, held=True),
-        FlorClaimSettled(0, held=False),
-        FlorClaimSettled(1, held=True),
-    ]
+    assert settled(match, "0 concede") == [(3, True), (0, False), (1, True)]
 
 
-def two_flores_played(*claimed):
-    """Return whose flores were settled, in order: seats 1 and 3 have played theirs in silence."""
+@each_row("claimed, order", [((), [1, 3]), (("0 claim 3",), [3, 1])])
+def test_flores_played_in_silence_are_settled_from_eldest_after_what_was_claimed(claimed, order):
     match = played(dealt(GAME, *FOUR), "0 play 4c", "1 play 7b", "2 play 10e", "3 play 11e", *claimed)
     match = played(
         match, "3 play 5e", "0 play 3o", "1 play 5b", "2 play 2o", "0 play 1e", "1 play 6b", "2 play 2c"
     )
-    told = settlement(events(match, "3 play 4e"))
-    return [event.target for event in told if isinstance(event, FlorClaimSettled)]
-
-
-@each_row("claimed, settled", [((), [1, 3]), (("0 claim 3",), [3, 1])])
-def test_flores_played_in_silence_are_settled_from_eldest_after_what_was_claimed(claimed, settled):
-    assert two_flores_played(*claimed) == settled
-
-
-def test_a_claim_that_unknown_cards_leave_open_scores_nothing():
-    match = played(dealt(GAME, "1e 3o 4c", "5b ? ?"), "0 play 1e", "1 play 5b", "0 claim 1")
-    assert score(played(match, "0 concede")) == (0, 1)
-
-
-def test_a_settled_claim_counts_towards_the_game_that_is_staked():
-    # rules.md 13b.11: the winner's score is set to the target, whatever the claims before it gave
-    staked = replace(GAME, remainder="accept")
-    match = played(dealt(staked, *QUIET), "0 raise rest", "1 accept", "0 play 1e", "1 play 5b", "0 claim 1")
-    assert score(played(match, "0 play 3o", "1 play 6b")) == (30, 0)
+    assert settled(match, "3 play 4e") == [(target, True) for target in order]
 
 
 @each_row(
@@ -95,13 +66,6 @@ def test_what_the_whole_game_is_worth_hangs_on_whether_a_claim_of_an_earlier_due
     match = played(duel(BY_SIX, *hands), "0 play 1e", "3 play 4e", "0 claim 3", "0 concede")
     assert [claims(match, seat) for seat in range(6)] == [[]] * 6
     assert (score(match), score(played(match, *moves))) == (first, then)
-
-
-@each_row("hands, is_open", [(UNSEEN, True), (SIX, False)])
-def test_score_is_open_to_a_reader_from_the_end_of_a_duel_on_in_which_a_claim_was_made(hands, is_open):
-    match = played(duel(BY_SIX, *hands), "0 play 1e", "3 play 4e", "0 claim 3")
-    assert not is_score_open(match)
-    assert is_score_open(played(match, "0 concede")) == is_open
 
 
 @each_row(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from rows import each_row
-from rules.played import dealt, duel, learnt, played
+from rules.played import dealt, learnt, played
 
 from truc_rules import Flor, owed_shows, preset, unproven_seats
 
@@ -12,12 +12,7 @@ ENVIDO = preset("truco-argentino")
 RUNS = replace(GAME, flor=Flor("run", claims=True))
 COVERED = replace(ENVIDO, cover_from_trick=2)
 BARE = "3o 4c 12b"
-QUIET = ("1e 3o 4c", "5b 6b 7b")
-SIX = ("7o 1o 4b", "5b 6b 7b", "2o 2c 10e", "4e 5e 11e", "10o 11c 12b", "3e 2e 3c")
 HIDDEN = "? ? ?"
-
-
-# envido
 
 
 def test_what_was_played_face_down_is_opened_and_nothing_is_owed_before_the_hand_is_over():
@@ -37,47 +32,9 @@ def test_of_equal_pairs_the_one_that_lies_open_or_was_shown_by_choice_is_taken()
     assert owed_shows(played(match, "0 show 12e")) == ()
 
 
-# flor
-
-
-def test_what_a_flor_and_an_envido_open_is_opened_once():
-    match = played(dealt(GAME, "3o 4c 12b", "7e 6e 4e"), "0 envido", "1 accept", "0 points 4", "1 points 33")
-    assert owed_shows(played(match, "0 play 3o", "1 flor", "1 play 7e", "1 concede")) == ((1, (1, 2)),)
-
-
-# claims
-
-
-@each_row(
-    "game, hands, moves, opened",
-    [
-        # of another suit, the first there is
-        (GAME, ("7e 3e 4c", "5b 6b 1b"), ("0 play 3e", "1 claim 0", "1 play 1b", "1 concede"), ((0, (2,)),)),
-        # played, of different suits
-        (GAME, QUIET, ("0 play 1e", "1 play 5b", "0 play 3o", "1 claim 0", "1 play 6b"), ()),
-        # of one suit, and no run
-        (
-            RUNS,
-            ("1e 2e 4e", "5b 7b 1b"),
-            ("0 play 2e", "1 claim 0", "1 play 7b", "0 concede"),
-            ((0, (0, 2)),),
-        ),
-    ],
-)
-def test_who_was_claimed_to_have_kept_a_flor_shows_as_few_cards_as_are_enough(game, hands, moves, opened):
-    assert owed_shows(played(dealt(game, *hands), *moves)) == opened
-
-
-# duels
-
-
-def test_a_claim_of_an_earlier_duel_is_answered():
-    match = duel("truco-argentino-6-flor", *SIX)
-    match = played(match, "0 play 4b", "3 play 4e", "0 claim 3", "0 concede", "1 concede", "2 concede")
-    assert owed_shows(match) == ((3, (1, 2)),)
-
-
-# unknown cards
+def test_who_was_claimed_to_have_kept_a_run_shows_as_few_cards_as_are_enough():
+    match = played(dealt(RUNS, "1e 2e 4e", "5b 7b 1b"), "0 play 2e", "1 claim 0", "1 play 7b", "0 concede")
+    assert owed_shows(match) == ((0, (0, 2)),)
 
 
 def test_a_declared_flor_is_owed_whatever_is_known_and_what_depends_on_unknown_cards_is_left_out():
