@@ -35,7 +35,7 @@ from truc_client.errors import LostError
 from truc_client.happenings import MatchWaits
 from truc_client.line.single_connection import ClockOffset, SingleConnection
 from truc_client.verifying import verify_file
-from truc_conform.blind_seat import only, reordered, unsound
+from truc_conform.blind_seat import reordered
 from truc_conform.playing import quiet
 from truc_conform.shown import CODE
 from truc_protocol import messages
@@ -248,28 +248,6 @@ async def test_box_of_lent_cards_that_does_not_open_is_called_garbled(blind, pla
     verdict = verdict_of(await played(server, player, choose=asking))
     assert signed(server, Garbled)
     assert (verdict.result, verdict.winner, verdict.exposed.seat) == (Result.PROVEN, 1, 2)
-
-
-async def test_step_that_fails_a_check_stops_the_client_with_evidence_against_its_seat(
-    server, player
-) -> None:
-    """Let the server pass on a mask that it should have refused; conform/test_own_library.py has the other steps."""
-    server.cheats[1] = only(MaskStep, unsound)
-    take = server.take
-
-    async def unchecked(record: Record) -> None:
-        if record.signer != 2 or not isinstance(parse(record), Mask):
-            await take(record)
-            return
-        server.records.append(record)
-        await server.send(server.message(len(server.records) - 1))
-        server.silent = frozenset({1})
-
-    server.take = unchecked
-    with pytest.raises(CheckFailedError) as stopped:
-        await played(server, player)
-    assert (stopped.value.check, stopped.value.culprit) == ("C44", "seat 1")
-    assert stopped.value.evidence is not None
 
 
 class Wire:
