@@ -120,17 +120,6 @@ async def test_server_that_does_not_say_where_it_is_now_is_an_error_of_one_line(
         await visit("host", player, dial=moved.dial)
 
 
-async def test_connection_that_is_told_of_a_move_goes_on_there(server, player, nursery) -> None:
-    there = Hosting()
-    there.nursery = nursery
-    dial, dialed = dialing({"host": server, "elsewhere": there})
-    async with connect("host", player, dial=dial) as connection:
-        await server.send(bye(Code.MOVED, "we are moving", to=ELSEWHERE))
-        await trio.testing.wait_all_tasks_blocked()
-        await connection.tables()
-    assert [address.server for address in dialed] == ["host:7373", ELSEWHERE]
-
-
 async def test_invite_of_a_link_is_used_once_and_is_not_in_the_address(server, player) -> None:
     async with connect("truc://host/TABLE?invite=WELCOME-23", player, dial=server.dial) as connection:
         assert connection.address == parse_address("host/TABLE")

@@ -113,17 +113,6 @@ async def follow(server: Hosting, connection, *, until: int) -> tuple[truc_clien
     return table, seen
 
 
-async def test_watcher_that_lost_the_connection_goes_on_from_its_position(server, watcher) -> None:
-    at = server.middle + 2
-    async with connect("host", watcher, dial=server.dial) as connection:
-        table, _ = await follow(server, connection, until=at)
-        await server.hang_up()
-        seen = await play_to_proof(table)
-    again = received(server, Watch)[1]
-    assert [each for each in seen if isinstance(each, Interrupted)]
-    assert (again.match, again.next) == (server.setup.match, at)
-
-
 async def test_missing_record_is_asked_for_again(server, watcher) -> None:
     dropped = server.middle + 2
     server.bend = once(on(MatchRecord, lambda message: None if message.k == dropped else message))
