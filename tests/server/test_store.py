@@ -46,13 +46,11 @@ class TestTables:
         assert store.seats("ABC") == (guest, SEAT)
         assert store.seats("ABC")[1].kind is PlayerKind.KEY
 
-    def test_cleared_seat_is_gone_and_the_others_stay(self, store):
+    def test_cleared_seat_is_gone_the_others_stay_and_writes_of_one_commit_keep_their_order(self, store):
         store.commit([TABLE, SEAT, SEAT._replace(seat=0), ClearSeat("ABC", 1)])
         assert store.seats("ABC") == (SEAT._replace(seat=0),)
-
-    def test_writes_of_one_commit_keep_their_order(self, store):
-        store.commit([TABLE, SEAT, ClearSeat("ABC", 1), SEAT._replace(name="Pau")])
-        assert store.seats("ABC") == (SEAT._replace(name="Pau"),)
+        store.commit([SEAT, ClearSeat("ABC", 1), SEAT._replace(name="Pau")])
+        assert store.seats("ABC") == (SEAT._replace(seat=0), SEAT._replace(name="Pau"))
 
     def test_dropped_table_takes_its_seats_along_and_leaves_the_others(self, store):
         other = TABLE._replace(code="XYZ")

@@ -76,26 +76,21 @@ class TestIgnored:
 
 
 class TestPlayers:
-    def test_substitute_is_a_player_beside_who_had_the_seat(self, store):
-        store.commit([TABLE, MATCH, AddPlayer(MID, 0, PAU, PlayerKind.GUEST, 0)])
-        store.commit([AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)])
-        assert store.past_match(MID).players == {ANA, PAU}
-
-    def test_players_of_a_match_come_back_and_guests_by_seat(self, store):
+    def test_players_of_a_match_come_back_with_substitutes_and_guests_by_seat(self, store):
         players = AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), AddPlayer(MID, 1, PAU, PlayerKind.GUEST, 0)
         store.commit([TABLE, MATCH._replace(readers="all"), *players])
         past = store.past_match(MID)
         assert (past.players, past.readers, past.is_over) == ({ANA, PAU}, "all", False)
         assert store.guests(MID) == {1: PAU}
         assert store.past_match(b"?" * 32) is None
+        store.commit([AddPlayer(MID, 1, b"n" * 32, PlayerKind.KEY, 0)])
+        assert store.past_match(MID).players == {ANA, PAU, b"n" * 32}
 
-    def test_players_outlive_their_table(self, store):
-        store.commit([TABLE, MATCH, AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0), DropTable("ABC")])
-        assert store.past_match(MID).players == {ANA}
-
-    def test_ended_match_is_over(self, store):
-        store.commit([TABLE, MATCH, EndMatch(MID, "won", 5)])
-        assert store.past_match(MID).is_over
+    def test_players_outlive_their_table_and_a_match_that_ended_is_over(self, store):
+        player = AddPlayer(MID, 0, ANA, PlayerKind.KEY, 0)
+        store.commit([TABLE, MATCH, player, EndMatch(MID, "won", 5), DropTable("ABC")])
+        past = store.past_match(MID)
+        assert (past.players, past.is_over) == ({ANA}, True)
 
 
 class TestForgetting:
@@ -131,13 +126,10 @@ class TestForgetting:
 
 
 class TestMembers:
-    def test_admitting_twice_says_so(self, store):
+    def test_admitting_twice_and_expelling_nobody_are_said(self, store):
         assert not store.is_member(WHO)
         assert [store.admit(Member(WHO, 5)), store.admit(Member(WHO, 6))] == [True, False]
         assert store.is_member(WHO)
-
-    def test_expelled_key_is_no_member_and_expelling_nobody_says_so(self, store):
-        store.admit(Member(WHO, 5))
         assert [store.expel(WHO), store.is_member(WHO), store.expel(WHO)] == [True, False, False]
 
     def test_members_come_back_in_the_order_of_their_coming(self, store):

@@ -21,14 +21,12 @@ class TestRatings:
     def match(self, store):
         store.commit([TABLE, MATCH])
 
-    def test_winner_stands_above_loser(self, store):
+    def test_winner_stands_above_loser_and_matches_and_those_won_are_counted(self, store):
         store.commit([DUEL])
         best, worst = store.leaderboard("truc-french", 2, first=0, limit=9)
         assert (best.rating.name, best.rank, worst.rating.name, worst.rank) == ("Anaa", 1, "Benb", 2)
         assert best.rating.points > NEW.points > worst.rating.points
-
-    def test_matches_and_those_won_are_counted(self, store):
-        store.commit([DUEL, DUEL])
+        store.commit([DUEL])
         store.commit([DUEL._replace(winners=(BEN,), losers=(ANA,))])
         ((ana, _),) = store.profile("TAG-Anaa")
         assert (ana.matches, ana.won) == (3, 2)
