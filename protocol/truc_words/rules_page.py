@@ -17,44 +17,15 @@ import msgspec
 
 from truc_protocol.ledger.facts import Fact, event_fact
 from truc_rules import Card, Seat, Variant, apply, awaits_deal, deal, new_match, parse_move, preset, presets
-from truc_rules import preset as preset_named
 from truc_words.catalogue import local_words, read_text
 from truc_words.facts import as_told, tell
-from truc_words.rules_text import SENTENCES, TABLES, Wording
+from truc_words.rules_text import CHAPTERS, TABLES, Wording
 from truc_words.rules_text.wording import has_partners
 from truc_words.speech import Speech
 
 PLAYERS: Final = ("Ana", "Blai", "Carla", "Duarte", "Elisa", "Franc")
 TOLD_WITH: Final[Mapping[str, str]] = MappingProxyType({"gauderio": "argentine", "mineiro": "paulista"})
 """By set of words: the set of the family on whose page its games stand, and whose hand is theirs too."""
-CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "cards": ("players", "pack", "order"),
-        "deal": ("short_deal", "turnup", "redeal", "blind"),
-        "tricks": ("tie_leader", "partner_tie", "hand_rule", "all_tied", "cover_from_trick"),
-        "stake": (
-            "ladder",
-            "cap",
-            "ask_window",
-            "accept",
-            "answerer",
-            "raise_in_answer",
-            "alternate",
-            "remainder",
-            "concede",
-        ),
-        "last_point": ("last_point",),
-        "envido": ("envido",),
-        "flor": ("flor",),
-        "pica": ("pica",),
-        "talk": ("signals", "phrases"),
-        "score": ("scoring", "match"),
-        "table": ("show", "reveal", "absent"),
-        "words": ("words",),
-    }
-)
-"""By chapter: the fields described in it."""
-
 _ALWAYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {"deal": ("page.dealer",), "tricks": ("page.trick", "page.tied")}
 )
@@ -65,7 +36,7 @@ def listed_games(lang: str) -> Iterator[str]:
     """Yield the games, family by family, with what tells each from the others and for whom it is."""
     words, say = "", Wording(lang)
     for name in presets():
-        variant = preset_named(name)
+        variant = preset(name)
         if variant.words != words:
             words = variant.words
             yield from ("", say(f"families.{words}"))
@@ -106,13 +77,13 @@ def chapters(variant: Variant, lang: str = "en") -> str:
 
 def _text(variant: Variant, chapter: str, say: Wording) -> str:
     """Return the sentences and the tables of a chapter; empty if the game has nothing of it."""
-    names = CHAPTERS[chapter]
+    fields = CHAPTERS[chapter]
     told = [
         *(say(key) for key in _ALWAYS.get(chapter, ())),
         *_direction(variant, chapter, say),
-        *(sentence for name in names for sentence in SENTENCES[name](variant, say)),
+        *(sentence for sentences in fields.values() for sentence in sentences(variant, say)),
     ]
-    tables = (TABLES[name](variant, say) for name in names if name in TABLES) if told else ()
+    tables = (TABLES[name](variant, say) for name in fields if name in TABLES) if told else ()
     return "\n\n".join(("\n".join(f"* {line}" for line in told), *map(markdown_table, filter(None, tables))))
 
 

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 from rows import each_row
 
 from truc_rules import Envido, Flor, LastPoint, Redeal, params, preset, presets
-from truc_words.rules_page import CHAPTERS, rules_page, variant_summary
-from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
+from truc_words.rules_page import rules_page, variant_summary
+from truc_words.rules_text import CHAPTERS, ENGLISH, SENTENCES, TABLES
 
 CATALAN = preset("truc-catalan")
 LANES = preset("truc-lanes")

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from truc_rules import Variant, preset, presets
-from truc_words.rules_page import CHAPTERS, TOLD_WITH, chapters, markdown_table
-from truc_words.rules_text import ENGLISH, SENTENCES, TABLES
+from truc_words.rules_page import TOLD_WITH, chapters, markdown_table
+from truc_words.rules_text import CHAPTERS, ENGLISH, SENTENCES, TABLES
 
 GENERATED: Final = "<!-- made by `python -m truc_docs.protocol.rules docs/rules` -->"
 _COMMON: Final = "The [common rules](README.md#the-common-rules) hold where nothing else is said here."

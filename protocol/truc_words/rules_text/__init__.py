@@ -1,7 +1,7 @@
 """The rules of a game in sentences: one function for each field of a variant, chosen by nothing but its value.
 
-Each module has the fields of one part of the game; the rules page decides which chapter they go into. A field without
-sentences fails a test. A rule that a game lacks says nothing.
+Each module has the fields of one part of the game. A field without sentences fails a test. A rule that a game lacks says
+nothing.
 """
 
 from collections.abc import Mapping
@@ -10,42 +10,46 @@ from typing import Final
 from truc_words.rules_text import bets, cards, local, stakes
 from truc_words.rules_text.wording import ENGLISH, Rows, Sentences, Wording, by_value
 
-SENTENCES: Final[Mapping[str, Sentences]] = {
-    "players": cards.players,
-    "pack": cards.pack,
-    "order": cards.order,
-    "turnup": cards.turnup,
-    "short_deal": cards.short_deal,
-    "redeal": cards.redeal,
-    "blind": cards.blind,
-    "tie_leader": by_value("tie_leader"),
-    "partner_tie": cards.partner_tie,
-    "hand_rule": cards.hand_rule,
-    "all_tied": cards.all_tied,
-    "cover_from_trick": cards.cover_from_trick,
-    "ladder": stakes.ladder,
-    "cap": stakes.cap,
-    "ask_window": by_value("ask_window"),
-    "accept": by_value("accept"),
-    "answerer": stakes.answerer,
-    "raise_in_answer": by_value("raise_in_answer"),
-    "alternate": by_value("alternate"),
-    "remainder": stakes.remainder,
-    "concede": stakes.concede,
-    "last_point": stakes.last_point,
-    "envido": bets.envido,
-    "flor": bets.flor,
-    "pica": bets.pica,
-    "scoring": cards.scoring,
-    "match": cards.match,
-    "signals": local.signals,
-    "phrases": local.phrases,
-    "show": local.show,
-    "reveal": by_value("reveal"),
-    "absent": by_value("absent"),
-    "words": local.words,
+CHAPTERS: Final[Mapping[str, Mapping[str, Sentences]]] = {
+    "cards": {"players": cards.players, "pack": cards.pack, "order": cards.order},
+    "deal": {
+        "short_deal": cards.short_deal,
+        "turnup": cards.turnup,
+        "redeal": cards.redeal,
+        "blind": cards.blind,
+    },
+    "tricks": {
+        "tie_leader": by_value("tie_leader"),
+        "partner_tie": cards.partner_tie,
+        "hand_rule": cards.hand_rule,
+        "all_tied": cards.all_tied,
+        "cover_from_trick": cards.cover_from_trick,
+    },
+    "stake": {
+        "ladder": stakes.ladder,
+        "cap": stakes.cap,
+        "ask_window": by_value("ask_window"),
+        "accept": by_value("accept"),
+        "answerer": stakes.answerer,
+        "raise_in_answer": by_value("raise_in_answer"),
+        "alternate": by_value("alternate"),
+        "remainder": stakes.remainder,
+        "concede": stakes.concede,
+    },
+    "last_point": {"last_point": stakes.last_point},
+    "envido": {"envido": bets.envido},
+    "flor": {"flor": bets.flor},
+    "pica": {"pica": bets.pica},
+    "talk": {"signals": local.signals, "phrases": local.phrases},
+    "score": {"scoring": cards.scoring, "match": cards.match},
+    "table": {"show": local.show, "reveal": by_value("reveal"), "absent": by_value("absent")},
+    "words": {"words": local.words},
 }
-"""By field: what its value means, a sentence each."""
+"""By chapter, the fields described in it, and by field what its value means, a sentence each."""
+
+SENTENCES: Final[Mapping[str, Sentences]] = {
+    field: sentences for chapter in CHAPTERS.values() for field, sentences in chapter.items()
+}
 
 TABLES: Final[Mapping[str, Rows]] = {
     "ladder": stakes.ladder_rows,
@@ -56,5 +60,3 @@ TABLES: Final[Mapping[str, Rows]] = {
     "words": local.word_rows,
 }
 """By field: the rows of its table, the heads first; none if the game lacks the rule."""
-
-__all__ = ["ENGLISH", "SENTENCES", "TABLES", "Wording"]
