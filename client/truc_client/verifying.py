@@ -21,7 +21,6 @@ from truc_protocol.audit import (
     Finding,
     Refutation,
     Result,
-    TranscriptExamined,
     Verdict,
     verify,
 )
@@ -80,7 +79,7 @@ def examine_files(
         try:
             sources[n] = _source(path)
         except HomeError as error:
-            examined.append(ExaminedPart({n: TranscriptExamined(_unreadable(error.args[0]))}))
+            examined.append(ExaminedPart({n: _unreadable(error.args[0])}))
     tied = independent_parts({n: source.ties for n, source in sources.items()})
     # the largest first, or one core would end long after the others
     tasks = sorted(({n: sources[n] for n in part} for part in tied), key=_size, reverse=True)

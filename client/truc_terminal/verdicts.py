@@ -16,7 +16,6 @@ from truc_protocol.audit import (
     Examined,
     Refutation,
     Result,
-    TranscriptExamined,
     Verdict,
     WeighedItem,
 )
@@ -311,18 +310,16 @@ def contradiction_lines(cross_audit: CrossAudit, files: Sequence[Path], speech: 
 
 def _players(file: Examined, k: int | None) -> Sequence[str]:
     """Return who sat at the table of a transcript at position `k`; without it, who sat there last."""
-    if not isinstance(file, TranscriptExamined):
+    if not isinstance(file, Verdict):
         return ()
-    return file.verdict.players if k is None else file.verdict.players_at(k)
+    return file.players if k is None else file.players_at(k)
 
 
 def agreement_lines(cross_audit: CrossAudit, speech: Speech) -> Iterator[str]:
     """Yield, for each match, how far its transcripts agree, and that different matches are not compared."""
     for each in cross_audit.agreements:
         yield speech.say(_agreement(each), n=len(each.files), k=each.records - 1)
-    matches = {file.verdict.match for file in cross_audit.files if isinstance(file, TranscriptExamined)} - {
-        None
-    }
+    matches = {file.match for file in cross_audit.files if isinstance(file, Verdict)} - {None}
     if len(matches) > 1:
         yield speech.say("together.different", n=len(matches))
 

@@ -174,13 +174,11 @@ class Dealer:
             cards = dealing.deal_cards(
                 seed,
                 order,
-                d=len(kept),
+                before=kept,
                 dealer=call.dealer,
                 seats=table.seats,
                 ncards=call.ncards,
-                # a redeal goes on where the last deal stopped, and turns up nothing
-                start=kept[-1].next_card if kept else 0,
-                up=0 if kept else ledger.setup.terms.variant.turn_count,
+                up=ledger.setup.terms.variant.turn_count,
             )
             kept = (*kept, cards)
             self._shuffled = Shuffled(call, links, seed, order, kept)

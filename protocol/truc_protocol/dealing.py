@@ -69,22 +69,23 @@ def deal_cards(
     seed: bytes,
     order: Sequence[int],
     *,
-    d: int,
+    before: Sequence[DealtCards] = (),
     dealer: int,
     seats: int,
     ncards: int,
-    start: int,
     up: int,
 ) -> DealtCards:
-    """Deal `ncards` to each seat from place `start` of the order on, one at a time from the seat after the dealer.
+    """Deal `ncards` to each seat behind the deals `before`, one at a time from the seat after the dealer.
 
     The first deal (d = 0) then turns up `up` cards; redeals turn up none.
 
     Raises:
         DealError: The order does not hold that many cards.
     """
-    dealt = start + seats * ncards
+    d = len(before)
     # a redeal continues behind what was dealt and turned up; nothing is shuffled again (specification.md 6)
+    start = before[-1].next_card if before else 0
+    dealt = start + seats * ncards
     next_card = dealt + (up if d == 0 else 0)
     if next_card > len(order):
         raise DealError(f"deal {d}: expected at least {next_card} cards in the pack, got {len(order)}")

@@ -246,11 +246,11 @@ def _check(killing: Killing, bots: Sequence[Bot], matches: Sequence[bytes]) -> N
     reasons: Counter[str | None] = Counter()
     for mid in matches:
         together = examine_files([path_of(bot.transcripts, mid) for bot in bots])
-        if together.is_refuted or {file.verdict.result for file in together.files} != {Result.PROVEN}:
+        if together.is_refuted or {file.result for file in together.files} != {Result.PROVEN}:
             raise ViolationError(f"match {mid.hex()} is not proven: {together}")
         for file in together.files:
-            _check_verdict(file.verdict, killing.plan)
-        reasons[together.files[0].verdict.reason] += 1
+            _check_verdict(file, killing.plan)
+        reasons[together.files[0].reason] += 1
         killing.figures["matches proven"] += 1
     if reasons["forfeit"] > bots[0].late:
         raise ViolationError(f"{reasons['forfeit']} forfeits of who was late {bots[0].late} times")

@@ -7,7 +7,7 @@ from trio.testing import wait_all_tasks_blocked
 from truc_client import CheckFailedError
 from truc_client.verifying import examine_files
 from truc_conform.forging import place_of, put_instead, ruled_out
-from truc_protocol.audit import TranscriptExamined
+from truc_protocol.audit import Verdict
 from truc_protocol.ledger import start_ledger
 from truc_protocol.messages import MatchRecord
 from truc_protocol.records import Record
@@ -59,6 +59,6 @@ def forget_the_mark(player) -> None:
 def refuted(stopped: CheckFailedError) -> set[tuple[str, str | None]]:
     """Return what the files of evidence, and they alone, show to anybody: checks, and who is to blame."""
     together = examine_files(stopped.kept.files)
-    verdicts = [file.verdict for file in together.files if isinstance(file, TranscriptExamined)]
+    verdicts = [file for file in together.files if isinstance(file, Verdict)]
     alone = {(it.refutation.check, it.refutation.culprit) for it in verdicts if it.refutation}
     return alone | {(each.found.check, each.found.culprit) for each in together.contradictions}

@@ -11,7 +11,7 @@ from truc_client import CheckFailedError
 from truc_client.home.transcripts import evidence_of, path_of
 from truc_client.verifying import examine_files, verify_file
 from truc_conform.forging import place_of, put_instead
-from truc_protocol.audit import Result, TranscriptExamined
+from truc_protocol.audit import Result, Verdict
 from truc_protocol.bodies import Act, End, Release, Resign
 from truc_protocol.errors import Code
 from truc_protocol.messages import MatchRecord, Ok, Resume, SignedAct, refusal
@@ -32,7 +32,7 @@ async def test_second_record_of_the_server_for_a_position_convicts_it_and_the_ev
     assert evidence_of(player.home.evidence, bytes(32)) is None
     first, second = failed.kept.files
     assert second.name == f"{first.stem}-second.truc"
-    assert [type(file) for file in examine_files((first, second)).files] == [TranscriptExamined] * 2
+    assert [type(file) for file in examine_files((first, second)).files] == [Verdict] * 2
 
 
 async def stopped_by(server, player, answer) -> CheckFailedError:

@@ -10,7 +10,7 @@ from rows import each_row
 
 from truc_protocol import boxes
 from truc_protocol.audit import Judgement
-from truc_protocol.audit.evidence import JudgedComplaint, judge
+from truc_protocol.audit.evidence import judge
 from truc_protocol.audit.verified_prefix import passed
 from truc_protocol.bodies import Deal, Share
 from truc_protocol.evidence_file import Complaint
@@ -26,10 +26,10 @@ def complaint(table: Table, seat: int = 0) -> Complaint:
 
 
 def judged(table: Table, of: Complaint, *more: Record) -> Judgement:
-    return judged_in((*table.records, *more), table, of).judgement
+    return judged_in((*table.records, *more), table, of)[0]
 
 
-def judged_in(records: tuple[Record, ...], table: Table, of: Complaint) -> JudgedComplaint:
+def judged_in(records: tuple[Record, ...], table: Table, of: Complaint) -> tuple[Judgement, str]:
     return judge(passed(Transcript(table.document, records), (of,)), of)
 
 
@@ -89,8 +89,8 @@ def test_complaint_is_upheld_also_when_the_match_went_on_and_none_where_the_list
     forged = record._replace(sig=table.players[0].key.sign(record.body))
     assert judged(table, of, forged) is Judgement.NO_COMPLAINT
     broken = table.records[-1]._replace(sig=bytes(64))
-    behind = judged_in((*table.records[:-1], broken, record), table, of)
-    assert behind.judgement is Judgement.NO_COMPLAINT
+    behind, _ = judged_in((*table.records[:-1], broken, record), table, of)
+    assert behind is Judgement.NO_COMPLAINT
     table.add(record)
     table.run(until=lambda ledger: ledger.phase == "between")
     assert judged(table, of) is Judgement.UPHELD
@@ -129,7 +129,7 @@ def test_complaint_about_an_honest_box_is_dismissed_also_when_the_match_was_refu
     of = complaint(table)
     assert judged(table, of, altered(table, record, cut=7)) is Judgement.NO_COMPLAINT
     found = judged_in((*table.records, record), table, of)
-    assert found.message == "dismissed: the box opens, and holds the cards committed to"
+    assert found == (Judgement.DISMISSED, "the box opens, and holds the cards committed to")
     table.add(record)
     forged = table.rule("abandon", 0, "server")
     assert judged(table, of, forged) is Judgement.DISMISSED

@@ -39,7 +39,7 @@ def test_complaint_that_is_upheld_refutes_its_transcript_and_no_other():
     transcript, complaint = complained()
     told = write_evidence((complaint,))
     together = examine((transcript, told))
-    refuted = together.files[0].verdict.refutation
+    refuted = together.files[0].refutation
     assert together.is_refuted
     assert (refuted.check, refuted.culprit, refuted.k) == ("C18", "server", complaint.k)
     assert results(transcript) == [Result.INCOMPLETE]
@@ -65,7 +65,7 @@ def test_what_the_records_show_comes_before_what_evidence_adds():
     table, act, refusal = refused()
     broken = table.rule("abandon", 0, "server")
     first, _ = examine((file(table, act, broken), write_evidence((refusal,)))).files
-    assert first.verdict.refutation.check == "C10"
+    assert first.refutation.check == "C10"
 
 
 @pytest.mark.parametrize("with_another_match", [False, True])

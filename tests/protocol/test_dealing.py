@@ -12,7 +12,7 @@ PACK = tuple(range(28))
 
 
 def deal(**changes):
-    where = {"d": 0, "dealer": 0, "seats": 2, "ncards": 3, "start": 0, "up": 0}
+    where = {"dealer": 0, "seats": 2, "ncards": 3, "up": 0}
     return dealing.deal_cards(SEED, PACK, **{**where, **changes})
 
 
@@ -28,7 +28,7 @@ def test_whole_pack_can_be_dealt():
     assert deal(ncards=14).next_card == 28
 
 
-@each_row("changes", [{"ncards": 15}, {"ncards": 14, "up": 1}, {"start": 23}])
+@each_row("changes", [{"ncards": 15}, {"ncards": 14, "up": 1}, {"before": [dealing.DealtCards((), (), 23)]}])
 def test_more_cards_than_the_pack_holds_are_refused(changes):
     with pytest.raises(DealError, match="cards in the pack, got 28"):
         deal(**changes)

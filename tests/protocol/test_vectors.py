@@ -99,9 +99,8 @@ def draw(_group, test):
 
 
 def salt(_group, test):
-    dealt = dealing.deal_cards(
-        h(test["seed"]), range(40), d=test["d"], dealer=0, seats=2, ncards=3, start=0, up=0
-    )
+    before = [dealing.DealtCards((), (), 0)] * test["d"]
+    dealt = dealing.deal_cards(h(test["seed"]), range(40), before=before, dealer=0, seats=2, ncards=3, up=0)
     return dealt.hands[test["seat"]][test["slot"]].salt == h(test["salt"])
 
 
@@ -112,12 +111,12 @@ def leaf(_group, test):
 
 
 def deal(_group, test):
-    mid, start = h(test["mid"]), 0
+    mid, before = h(test["mid"]), []
     pack = dealing.deck_order(h(test["seed"]), size=test["deck"], cut=test["cut"])
     agrees = list(pack) == test["order"]
     where = {name: test[name] for name in ("dealer", "seats", "ncards", "up")}
     for d, expected in enumerate(test["deals"]):
-        dealt = dealing.deal_cards(h(test["seed"]), pack, d=d, start=start, **where)
+        dealt = dealing.deal_cards(h(test["seed"]), pack, before=before, **where)
         leaves = dealing.leaves(mid, j=test["j"], d=d, hands=dealt.hands)
         shown = [
             dealing.hand_digest(mid, j=test["j"], d=d, seat=seat, leaves=row).hex()
@@ -126,7 +125,7 @@ def deal(_group, test):
         agrees &= dealt.hands == tuple(map(hand, expected["hands"])) and list(dealt.up) == expected["up"]
         agrees &= [[item.hex() for item in row] for row in leaves] == expected["leaves"]
         agrees &= shown == expected["digests"]
-        start = dealt.next_card
+        before.append(dealt)
     return agrees
 
 

@@ -51,7 +51,7 @@ def ends_of(data: Path) -> dict[bytes, str | None]:
 def check_won(parties: list[BotTable]) -> None:
     for party in parties:
         assert not examined(party).is_refuted
-        assert {file.verdict.result for file in examined(party).files} == {Result.PROVEN}
+        assert {file.result for file in examined(party).files} == {Result.PROVEN}
         assert len(party.ended) == 2
 
 
@@ -106,7 +106,7 @@ async def test_no_match_is_signed_twice_after_a_backup_that_play_went_on_from(tm
     check_won(still)
     for party in moving:
         assert not examined(party).is_refuted
-        assert {file.verdict.result for file in examined(party).files} == {Result.INCOMPLETE}
+        assert {file.result for file in examined(party).files} == {Result.INCOMPLETE}
         assert [type(end) in (RefusedError, TableGone) for end in party.ends] == [True, True]
         assert any("restored from a backup" in str(end) for end in party.ends)
     given_up = {mid for mid, reason in ends_of(new).items() if reason == "given_up"}

@@ -19,8 +19,8 @@ from protocol.shared import sharing_table
 from rows import each_row
 from verifiers.test_javascript import node, short
 
-from truc_protocol.audit import examine
-from truc_protocol.audit.cross_audit import CrossAudit, EvidenceExamined, TranscriptExamined
+from truc_protocol.audit import Verdict, examine
+from truc_protocol.audit.cross_audit import CrossAudit, EvidenceExamined
 from truc_protocol.bodies import Act, Rekey, Resign
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import Complaint, SignedRefusal, read_refusal, write_evidence
@@ -213,9 +213,8 @@ def told_here(examined: CrossAudit) -> Shown:
         for each in examined.contradictions
     }
     for number, file in enumerate(examined.files):
-        if isinstance(file, TranscriptExamined):
-            verdict = file.verdict
-            shown.add(("one", number, verdict.level, verdict.records))
+        if isinstance(file, Verdict):
+            shown.add(("one", number, file.level, file.records))
         if isinstance(file, EvidenceExamined):
             shown.add(("evidence", number, file.unreadable is None))
             shown |= {

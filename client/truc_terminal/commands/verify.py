@@ -17,7 +17,7 @@ from rich.text import Text
 from truc_client.all_cores import WorkerLostError, cores
 from truc_client.home.transcripts import evidence_beside
 from truc_client.verifying import examine_files
-from truc_protocol.audit import CrossAudit, EvidenceExamined, Examined, Result, TranscriptExamined, Verdict
+from truc_protocol.audit import CrossAudit, EvidenceExamined, Examined, Result, Verdict
 from truc_terminal.commands.kept_matches import file_meant
 from truc_terminal.commands.language import lang_option, spoken
 from truc_terminal.commands.output import FindingCommand, Output, UnusableError, tell, unusable
@@ -94,7 +94,7 @@ def verify(files: tuple[str, ...], *, as_json: bool, folder: Path | None) -> Non
 
 def _kept_beside(cross_audit: CrossAudit, given: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the evidence that this home holds about the matches of the files given."""
-    verdicts = (file.verdict for file in cross_audit.files if isinstance(file, TranscriptExamined))
+    verdicts = (file for file in cross_audit.files if isinstance(file, Verdict))
     matches = {verdict.match for verdict in verdicts if verdict.match is not None}
     return evidence_beside(home_as_is(), matches, given)
 
@@ -115,7 +115,7 @@ def _export(paths: tuple[Path, ...], folder: Path) -> None:
 
 
 def _has_transcript(cross_audit: CrossAudit) -> bool:
-    return any(isinstance(file, TranscriptExamined) for file in cross_audit.files)
+    return any(isinstance(file, Verdict) for file in cross_audit.files)
 
 
 def _exit_code(cross_audit: CrossAudit, given: int) -> int:
@@ -144,16 +144,16 @@ def _print(cross_audit: CrossAudit, files: tuple[Path, ...], console: Console, s
         say(console, f"{path}: {first}")
         for line in rest:
             say(console, f"  {line}")
-        if isinstance(file, TranscriptExamined):
-            _print_seats(file.verdict, console, speech)
+        if isinstance(file, Verdict):
+            _print_seats(file, console, speech)
     for line in agreement_lines(cross_audit, speech):
         say(console, line)
 
 
 def _lines(file: Examined, cross_audit: CrossAudit, speech: Speech) -> Iterator[str]:
     match file:
-        case TranscriptExamined():
-            yield from verdict_lines(file.verdict, speech)
+        case Verdict():
+            yield from verdict_lines(file, speech)
         case EvidenceExamined():
             yield from _evidence_lines(file, cross_audit, speech)
         case _:
@@ -188,8 +188,8 @@ def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
 def _print_json(cross_audit: CrossAudit, files: tuple[Path, ...]) -> None:
     for path, file in zip(files, cross_audit.files, strict=True):
         match file:
-            case TranscriptExamined():
-                facts = verdict_facts(file.verdict)
+            case Verdict():
+                facts = verdict_facts(file)
             case EvidenceExamined():
                 facts = evidence_facts(file, files)
             case _:

@@ -7,7 +7,6 @@ from truc_protocol.audit.cross_audit import (
     CrossAudit,
     EvidenceExamined,
     Examined,
-    TranscriptExamined,
     examine,
     verify,
 )

@@ -91,17 +91,6 @@ _Key = TypeVar("_Key")
 _NO_TRANSCRIPT = "it shows nothing without the transcript of its match"
 
 
-class TranscriptExamined(NamedTuple):
-    """A transcript's verdict; refuted also where evidence given with it refutes it."""
-
-    verdict: Verdict
-
-    @property
-    def result(self) -> Result:
-        """What the file comes to."""
-        return self.verdict.result
-
-
 class EvidenceExamined(NamedTuple):
     """What each item of an evidence file amounts to beside the transcripts of its match, or why the file cannot be read."""
 
@@ -119,7 +108,8 @@ class EvidenceExamined(NamedTuple):
         return Result.INCOMPLETE if self.lacks_transcript else None
 
 
-Examined = TranscriptExamined | EvidenceExamined
+Examined = Verdict | EvidenceExamined
+"""Of a transcript its verdict, refuted also where evidence given with it refutes it."""
 
 
 class Contradiction(NamedTuple):
@@ -195,9 +185,7 @@ def examine_part(files: Mapping[int, bytes], *notes: Note, threads: int = 1) -> 
         n: EvidenceExamined(each, lacks_transcript=_lacks_transcript(each)) for n, each in weighed.items()
     }
     refuting = _refuting(each for row in weighed.values() for each in row)
-    found |= {
-        n: TranscriptExamined(_with_evidence(verdict, refuting.get(n))) for n, (verdict, _) in audited.items()
-    }
+    found |= {n: _with_evidence(verdict, refuting.get(n)) for n, (verdict, _) in audited.items()}
     return ExaminedPart(found, _contradictions(given), tuple(_agreements(given)))
 
 

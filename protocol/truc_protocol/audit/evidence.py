@@ -27,13 +27,6 @@ class Judgement(StrEnum):
     UPHELD = "upheld"
 
 
-class JudgedComplaint(NamedTuple):
-    """A judgement and its grounds."""
-
-    judgement: Judgement
-    message: str
-
-
 class WeighedItem(NamedTuple):
     """What an item says, beside one transcript, and what it refutes there, if anything.
 
@@ -52,11 +45,12 @@ def weigh(transcript: PassedRecords, each: EvidenceItem) -> WeighedItem:
     """Weigh an item against a transcript of its match, whose audit kept what the item asks for."""
     match each:
         case Complaint():
-            judged = judge(transcript, each)
-            message = f"complaint of seat {each.seat} about record {each.k}: {judged.message}"
-            upheld = judged.judgement is Judgement.UPHELD
-            found = Refutation("C18", judged.message, "server", each.k, 0) if upheld else None
-            return WeighedItem(message, found, judged.judgement)
+            judgement, grounds = judge(transcript, each)
+            said = f"{judgement}: {grounds}"
+            message = f"complaint of seat {each.seat} about record {each.k}: {said}"
+            is_upheld = judgement is Judgement.UPHELD
+            found = Refutation("C18", said, "server", each.k, 0) if is_upheld else None
+            return WeighedItem(message, found, judgement)
         case SignedRefusal():
             return _weigh_refusal(transcript, each)
 
@@ -71,28 +65,27 @@ def _weigh_refusal(transcript: PassedRecords, refusal: SignedRefusal) -> Weighed
     return WeighedItem(f"refusal ({code}): {found.message}", refutation)
 
 
-def judge(transcript: PassedRecords, complaint: Complaint) -> JudgedComplaint:
-    """Judge a complaint by a transcript whose audit kept what it asks for: open its box with the secret it discloses."""
+def judge(transcript: PassedRecords, complaint: Complaint) -> tuple[Judgement, str]:
+    """Judge a complaint by a transcript whose audit kept what it asks for: open its box with the secret it discloses.
+
+    With the judgement come its grounds.
+    """
     # in the order of specification.md 14: what is no complaint, then upheld, else dismissed
     spot = transcript.spots.get((complaint.mid, complaint.k))
     if spot is None:
-        return _no_complaint("the transcript has no sound record there that holds a box")
+        return Judgement.NO_COMPLAINT, "the transcript has no sound record there that holds a box"
     if not _is_sealed_to(spot.item.body, complaint.seat):
-        return _no_complaint("the record holds no box for that seat")
+        return Judgement.NO_COMPLAINT, "the record holds no box for that seat"
     key = box_key(complaint.secret)
     # with a secret of its own making a seat could accuse the server of any box
     if box_public(spot.before, complaint.seat) != key.public:
-        return _no_complaint("the secret is not that of the key in force for that seat")
+        return Judgement.NO_COMPLAINT, "the secret is not that of the key in force for that seat"
     shared = key.exchange(spot.before.setup.terms.table.x)
     try:
         _check_box(spot, shared, complaint.seat)
     except CheckError as error:
-        return JudgedComplaint(Judgement.UPHELD, f"upheld: {error.message}")
-    return JudgedComplaint(Judgement.DISMISSED, "dismissed: the box opens, and holds the cards committed to")
-
-
-def _no_complaint(why: str) -> JudgedComplaint:
-    return JudgedComplaint(Judgement.NO_COMPLAINT, f"no complaint: {why}")
+        return Judgement.UPHELD, error.message
+    return Judgement.DISMISSED, "the box opens, and holds the cards committed to"
 
 
 def _is_sealed_to(body: AnyBody, seat: int) -> bool:

@@ -105,12 +105,11 @@ def _recompute(setup: MatchSetup, log: HandLog, server_link: bytes) -> tuple[Dea
         cards = dealing.deal_cards(
             seed,
             order,
-            d=body.d,
+            before=opened,
             dealer=call.dealer,
             seats=table.seats,
             ncards=call.ncards,
-            start=opened[-1].next_card if opened else 0,
-            up=setup.terms.variant.turn_count if body.d == 0 else 0,
+            up=setup.terms.variant.turn_count,
         )
         _compare(setup, body, cards)
         opened.append(cards)

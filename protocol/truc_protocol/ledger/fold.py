@@ -59,7 +59,7 @@ from truc_protocol.ledger.state import (
     seats_unopened,
     side_scores,
 )
-from truc_protocol.records import KIND_OF, PHASES, Binding, Phase, Record, next_head, tag_of
+from truc_protocol.records import KIND_OF, KINDS, PHASES, Binding, Phase, Record, next_head, tag_of
 from truc_rules import Event, Kind, Match, RulesError, Score, is_hand_over, next_hand
 
 _SERVER = "server"
@@ -72,6 +72,13 @@ _AFTER_OPENS: Final = (Open, Close)
 """What may follow the cards that are opened at the end of a hand."""
 _IN_A_PAUSE: Final = (Act, Proxy, Rule, Resign, Open, Close, End, Ack, Release)
 """What may stand in a pause; the opens and the close of a hand that is over need no decision of anybody, nor do its links."""
+
+
+_SEATS_NAMED: Final = {
+    kind.body: [name for name in ("seat", "giver", "receiver") if name in kind.body.__struct_fields__]
+    for kind in KINDS
+}
+"""By body, the fields that name a seat; those that a void names are judged as a whole (C26)."""
 
 
 class FoldedRecord(msgspec.Struct, frozen=True):
@@ -185,27 +192,8 @@ def _misplaced(ledger: Ledger, body: Placed, k: int, head: bytes) -> CheckError:
 
 def _check_seats(ledger: Ledger, record: Record, body: AnyBody) -> None:
     seats = ledger.setup.terms.table.seats
-    match body:
-        case Share(giver=giver, receiver=receiver) | Lend(seat=giver, receiver=receiver):
-            named: tuple[int | None, ...] = (giver, receiver)
-        case (
-            Mask()
-            | Lock()
-            | Keys()
-            | Garbled()
-            | Release()
-            | Act()
-            | Proxy()
-            | Open()
-            | Rule()
-            | Sub()
-            | Resign()
-            | Ack()
-        ):
-            named = (body.seat,)
-        case _:
-            return
-    for seat in named:
+    for field in _SEATS_NAMED[type(body)]:
+        seat = getattr(body, field)
         if seat is not None and seat >= seats:
             message = f"{tag_of(body)}: expected a seat below {seats}, got {seat}"
             raise CheckError("C12", message, _author(record, body))
