@@ -247,7 +247,7 @@ class RawClient:
         """Check that a connection still takes requests."""
         expect_ok(await self.ask_patiently({"t": "tables"}), "the connection to stay open")
 
-    async def check_ended(self, code: Code) -> list[Map]:
+    async def check_ended(self, code: Code, *, field: str | None = None) -> list[Map]:
         """Check that the connection ends with an error and a bye of this code; return what came."""
         try:
             rest = await self.closed()
@@ -257,7 +257,7 @@ class RawClient:
             ) from None
         tags = [(message["t"], message.get("code")) for message in rest[-2:]]
         expect(tags == [("error", code), ("bye", code)], f"error {code}, bye {code}, and the end", rest)
-        check_refusal(rest[-2], code, closes=True)
+        check_refusal(rest[-2], code, field=field, closes=True)
         expect(rest[-1]["msg"], "a text in bye", rest[-1])
         expect(rest[-1]["retryable"] == REGISTRY[code].retryable, "retryable as in the registry", rest[-1])
         return rest

@@ -384,9 +384,7 @@ class RawSeat:
             after=self.counter,
         )
         self.counter = opened.counter
-        return [
-            {"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in opened.options
-        ]
+        return list(map(_as_map, opened.options))
 
     def find_options(self, waiting: Map) -> Map:
         """Find out by the rules what may be done while the match waits for these seats; return it as `options` would.
@@ -399,7 +397,7 @@ class RawSeat:
         if is_asked and auditor is not None and auditor.seen is not None and not auditor.is_garbled:
             made = own_options(auditor.seen, self.seat, auditor.openings, awaited)
         self.options = {**waiting, "must": is_asked and self.seat in awaited}
-        self.offered = [{"key": o.line, "kind": o.kind, "args": o.args, "hints": dict(o.hints)} for o in made]
+        self.offered = list(map(_as_map, made))
         return self.options
 
     def pick(self, message: Map, options: list[Map]) -> Map | None:
@@ -462,6 +460,10 @@ class RawSeat:
             await self.act({**self.here(self.next), "choose": "resign"})
         else:
             await self.act(self.sign(Resign(ledger.setup.mid, ledger.k, ledger.head, self.seat)))
+
+
+def _as_map(option: boxes.Option) -> Map:
+    return {"key": option.line, "kind": option.kind, "args": option.args, "hints": dict(option.hints)}
 
 
 def is_rash(option: Map) -> bool:

@@ -14,7 +14,7 @@ const TAG = 16
 const PROTOCOL = 'truc/1'     // by its ALPN name
 
 /** A Buffer as what it is besides. @param {Buffer} buffer @returns {Uint8Array} */
-export const plainBytes = (buffer) => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+const plainBytes = (buffer) => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 
 /** @param {Uint8Array} bytes */
 export const sha256 = (bytes) => plainBytes(createHash('sha256').update(bytes).digest())

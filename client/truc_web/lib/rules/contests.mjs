@@ -168,7 +168,7 @@ function foldFlor(state, side) {
 }
 
 /** All have said their flores and nobody challenged. @param {State} state @returns {State} */
-export function closeRound(state) {
+function closeRound(state) {
   const { flores } = state.hand.contests
   const closed = withContests(answered(state), { florClosed: true })
   const sides = new Set(flores.map(sideOf))

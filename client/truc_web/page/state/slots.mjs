@@ -11,7 +11,7 @@
 const slot = (id, tone) => ({ id, tone })
 
 /** What is played from the own cards. */
-export const CARD_KINDS = ['play', 'cover', 'blind']
+const CARD_KINDS = ['play', 'cover', 'blind']
 
 /**
  * The slots of a game, for this many seats.
