@@ -347,19 +347,19 @@ class ClientHarness(ScriptedTable):
 
     async def choose(self, message: messages.GuestAct) -> None:
         """Take a guest's choice, if it is one of those offered, or one that is never offered."""
-        offered = self.offers.get(message.at)
-        if message.choose in _NEVER_OFFERED:
-            await self.hand_in(message)
-        elif offered is None:
-            await self.wrong(message, Code.NOT_YOUR_TURN, f"no options came for position {message.at}")
-        elif message.choose not in offered:
+        offered = self.offers.get(message.at, ())
+        if message.choose in (*offered, *_NEVER_OFFERED):
+            # Overtaken by a ruling: no fault of the client.
+            if message.at < self.at_play().k:
+                text = "another record came first"
+                await self.push(messages.refusal(Code.STALE_POSITION, text, re=message.id))
+            else:
+                await self.hand_in(message)
+        elif offered:
             text = f"{message.choose!r} is none of {sorted(offered)}"
             await self.wrong(message, Code.ILLEGAL_ACTION, text)
-        # Offered, and overtaken by a ruling: no fault of the client.
-        elif message.at < self.at_play().k:
-            await self.push(messages.refusal(Code.STALE_POSITION, "another record came first", re=message.id))
         else:
-            await self.hand_in(message)
+            await self.wrong(message, Code.NOT_YOUR_TURN, f"no options came for position {message.at}")
 
     async def show(self, message: messages.Watch) -> None:
         """Let the client watch a match between puppets, from its beginning or from where the client was."""
