@@ -7,7 +7,7 @@ received is kept.
 
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from secrets import token_bytes
 from typing import Final
 
@@ -145,9 +145,11 @@ class RawClient:
         self.log.append(message)
         return message
 
-    async def until(self, tag: str, **fields: object) -> Map:
-        """Receive until a message with this tag and these fields, and return it."""
-        while not _has(message := await self.receive(), tag, fields):
+    async def until(
+        self, tag: str, is_meant: Callable[[Map], bool] = lambda _message: True, **fields: object
+    ) -> Map:
+        """Receive until a message with this tag and these fields that is meant, and return it."""
+        while not (_has(message := await self.receive(), tag, fields) and is_meant(message)):
             pass
         return message
 

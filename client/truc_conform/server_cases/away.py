@@ -179,10 +179,7 @@ async def _offline(visit: ServerVisit) -> None:
     """A seat whose connection is gone shows as offline, and is kept."""
     first, second = await visit.seats()
     await trio.aclose_forcefully(second.client.stream)
-    while True:
-        state = await first.client.until("table")
-        if not state["seats"][second.seat].get("online", False):
-            break
+    await first.client.until("table", lambda state: not state["seats"][second.seat].get("online", False))
     client = await visit.connect()
     if second.key is not None:
         await client.login_key(second.key)

@@ -138,9 +138,9 @@ async def _private(visit: ServerVisit) -> None:
 async def _joined(visit: ServerVisit) -> None:
     """Everybody at a table is told who has joined."""
     first, second = await visit.seats()
-    state = await first.client.until("table")
-    while sum(each["kind"] == "key" for each in state["seats"]) < len(state["seats"]):
-        state = await first.client.until("table")
+    state = await first.client.until(
+        "table", lambda state: all(each["kind"] == "key" for each in state["seats"])
+    )
     names = sorted(each.get("name", "") for each in state["seats"])
     expect(names == sorted((first.name, second.name)), "both players in the state sent to the first", state)
 
@@ -208,16 +208,14 @@ async def _ready(visit: ServerVisit) -> None:
     first, second = await visit.seats()
     for tag in ("ready", "unready"):
         expect_ok(await first.client.ask({"t": tag, "table": first.table}), f"ok to {tag}")
-        state = await _seat_state(second.client, first, is_ready=tag == "ready")
+        state = await second.client.until(
+            "table", partial(_shows, first, is_ready=tag == "ready"), table=first.table
+        )
         expect(state["state"] == "open", "the table to stay open", state)
 
 
-async def _seat_state(client: RawClient, seat: RawSeat, *, is_ready: bool) -> Map:
-    """Receive until the table's state shows a seat as ready, or not."""
-    while True:
-        state = await client.until("table", table=seat.table)
-        if state["seats"][seat.seat].get("ready", False) is is_ready:
-            return state
+def _shows(seat: RawSeat, state: Map, *, is_ready: bool) -> bool:
+    return state["seats"][seat.seat].get("ready", False) is is_ready
 
 
 @case("S2.join-again", "session.md#coming-back")
