@@ -114,9 +114,7 @@ class TestTables:
         assert len((await (await server.connect()).login_token(guests[1].token))["seats"]) == 2
 
     async def test_while_terms_are_out_it_is_refused(self, server):
-        seats = await server.seats(2)
-        for seat in seats:
-            await seat.client.ask({"t": "ready", "table": seat.table})
+        seats = await server.match()
         assert (await seats[0].client.ask(FORGET))["code"] == "not_now"
 
 
