@@ -194,32 +194,20 @@ class TestRun:
         assert (result.exit_code, fake.started_with != ()) == (0, True)
         assert "output_not_taken" in result.stderr
 
-    def test_signal_after_that_has_its_usual_effect(self, call, serve, monkeypatch):
-        monkeypatch.setenv("TRUC_TABLES_DRAIN_S", "0")
+    @pytest.mark.parametrize("drain_s", ["0", "60"], ids=["at once", "after a drain"])
+    def test_signal_after_the_end_has_begun_has_its_usual_effect(self, call, serve, monkeypatch, drain_s):
+        monkeypatch.setenv("TRUC_TABLES_DRAIN_S", drain_s)
         handlers = []
 
         async def ending() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             try:
-                await trio.sleep_forever()
+                await fake.control.drain.wait()
+                fake.control.on_end()
             finally:
                 with trio.CancelScope(shield=True):
                     await trio.testing.wait_all_tasks_blocked()
                 handlers.append(signal.getsignal(signal.SIGTERM))
-
-        serve(ending)
-        call("run")
-        assert handlers == [signal.SIG_DFL]
-
-    def test_signal_after_a_drain_that_is_over_has_its_usual_effect(self, call, serve):
-        handlers = []
-
-        async def ending() -> None:
-            os.kill(os.getpid(), signal.SIGTERM)
-            await fake.control.drain.wait()
-            fake.control.on_end()
-            await trio.testing.wait_all_tasks_blocked()
-            handlers.append(signal.getsignal(signal.SIGTERM))
 
         fake = serve(ending)
         call("run")

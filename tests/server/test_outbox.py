@@ -8,7 +8,6 @@ from server.clocks import pass_time
 from trio.testing import wait_all_tasks_blocked
 
 from truc_server.net.outbox import Flusher, Outbox
-from truc_server.timing.rate_limits import Bucket
 
 
 @pytest.fixture
@@ -115,27 +114,6 @@ async def test_peer_that_is_gone_breaks_the_outbox(pipe):
     flusher.touch(outbox)
     await wait_all_tasks_blocked()
     assert broken == [True]
-
-
-def test_bucket_gives_its_burst_and_then_says_when():
-    bucket = Bucket(rate=10, burst=2, now=0)
-    assert [bucket.take(0) for _ in range(3)] == [True, True, False]
-    assert bucket.wait_ms == 201
-
-
-def test_bucket_fills_with_time_and_not_beyond_its_burst():
-    bucket = Bucket(rate=10, burst=2, now=0)
-    bucket.take(0)
-    assert [bucket.take(100) for _ in range(3)] == [True, True, False]
-
-
-def test_bucket_is_overdrawn_after_twice_its_burst_on_credit():
-    bucket = Bucket(rate=1, burst=2, now=0)
-    for _ in range(6):
-        bucket.take(0)
-    assert not bucket.is_overdrawn
-    bucket.take(0)
-    assert bucket.is_overdrawn
 
 
 async def test_what_is_loose_is_dropped_and_the_rest_stays_in_order(pipe):

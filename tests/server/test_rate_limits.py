@@ -3,7 +3,7 @@
 from rows import each_row
 
 from truc_server.timing import rate_limits
-from truc_server.timing.rate_limits import Meter, network_of, site_of
+from truc_server.timing.rate_limits import Bucket, Meter, network_of, site_of
 
 NOW = 1_000.0
 
@@ -26,6 +26,18 @@ class Metered:
 
     def charge(self, subject, times, now) -> None:
         self.meter.charge(subject, self.rate, now, times=times)
+
+
+def test_bucket_gives_its_burst_says_when_it_gives_more_and_is_overdrawn_after_twice_as_much_on_credit():
+    bucket = Bucket(rate=10, burst=2, now=0)
+    assert [bucket.take(0) for _ in range(3)] == [True, True, False]
+    assert bucket.wait_ms == 201
+    assert [bucket.take(100) for _ in range(3)] == [True, True, False]  # full again, and no fuller
+    for _ in range(3):
+        bucket.take(100)
+    assert not bucket.is_overdrawn
+    bucket.take(100)
+    assert bucket.is_overdrawn
 
 
 def spent(per_minute=5) -> Metered:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from chaos.flood import MORE_FILES, MORE_MB, Course, Flooded, excesses, flood
-from chaos.garbage import KINDS, framed, garbage, mutated
+from chaos.garbage import KINDS, framed, mutated
 from chaos.measures import Sample
 from rows import each_row
 
@@ -66,7 +66,3 @@ def test_garbage_is_no_message(kind):
 def test_mutated_session_is_hardly_ever_the_sound_one():
     mutants = [b"".join(mutated(SESSION, random.Random(seed))) for seed in range(200)]
     assert mutants.count(b"".join(SESSION)) < 10
-
-
-def test_garbage_is_the_same_for_the_same_seed():
-    assert garbage(random.Random(7)) == garbage(random.Random(7))

@@ -98,17 +98,6 @@ def test_every_set_of_words_has_a_trace():
 
 
 @every_family
-def test_length_stands_before_each_frame(family):
-    assert all(int.from_bytes(raw[:4], "big") == len(raw) - 4 for _, raw in shown_frames(family))
-
-
-@every_family
-def test_json_of_a_trace_is_what_its_bytes_say(family):
-    told = [json.loads(block) for block in blocks(family, "json")]
-    assert told == [traces.projected(unpack(raw[4:])) for _, raw in shown_frames(family)]
-
-
-@every_family
 def test_every_frame_is_a_message_of_the_reference(family):
     odd = []
     for sender, raw in shown_frames(family):
