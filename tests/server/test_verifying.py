@@ -44,16 +44,6 @@ def gate(monkeypatch) -> Iterator[Gate]:
     gate.go.set()
 
 
-async def test_others_go_on_while_a_signature_is_checked(server, gate):
-    gate.go.set()
-    mover, other = holder_of(await in_hand(server))
-    gate.go.clear()
-    await mover.act(mover.sign(act(mover, "stand")))
-    await gate.reached()
-    assert (await other.ask({"t": "tables"}))["t"] == "ok"
-    gate.go.set()
-
-
 async def begun(server, gate, **fields):
     """Return the seat whose act is being checked, and the other; then nothing but what the test does happens."""
     gate.go.set()
@@ -64,6 +54,11 @@ async def begun(server, gate, **fields):
     await seats[0].act(seats[0].sign(act(seats[0], "stand")))
     await gate.reached()
     return seats
+
+
+async def test_others_go_on_while_a_signature_is_checked(server, gate):
+    _, other = await begun(server, gate)
+    assert (await other.ask({"t": "tables"}))["t"] == "ok"
 
 
 async def until_reply(seat) -> dict:
