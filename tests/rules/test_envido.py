@@ -98,15 +98,6 @@ def test_falta_has_local_forms_while_both_sides_are_in_malas(falta, at, points):
     assert accepted_points(dealt(variant, *TWO, score=at), (Kind.FALTA_ENVIDO,)) == points
 
 
-@each_row("line, winner", [("1 good", 0), ("1 points 33", 1)])
-def test_falta_of_malas_wins_the_game_for_either_side(line, winner):
-    variant = with_options(ARGENTINE, {"falta": "malas-game"})
-    hands = TWO if winner == 0 else tuple(reversed(TWO))
-    match = played(dealt(variant, *hands, score=(15, 4)), "0 falta-envido", "1 accept")
-    value = 33 if winner == 0 else 28
-    assert played(match, f"0 points {value}", line).game_winner == winner
-
-
 # rules.md 8.5, 13b.2
 
 
