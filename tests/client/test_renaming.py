@@ -3,13 +3,14 @@
 import pytest
 from client.deserting import DesertedServer
 from client.hosting import Hosting
-from client.playing import play_on, signed
+from client.playing import signed
 from client.strict import Strict
+from client.test_stepping_in import step_in
 from client.viewed import screen_of
 from msgspec.structs import replace
 from rows import each_row
 
-from truc_client import Substituted, TableChanged, connect
+from truc_client import Substituted, connect
 from truc_protocol.bodies import Sub
 from truc_protocol.messages import ServerMessage, Welcome
 from truc_terminal.commands.play import _greet
@@ -59,11 +60,7 @@ async def test_player_who_comes_in_is_told_where_the_chat_is_logged(scripted, pl
 async def test_seat_is_taken_over_with_the_name_that_the_server_gave(scripted, player) -> None:
     server = scripted(kind=RenamingDeserted, target=6)
     await server.desert()
-    async with connect("host", player, dial=server.dial) as connection:
-        table = await connection.join("TABLE", 0)
-        await play_on(table, until=TableChanged)
-        await table.ready()
-        await play_on(table, until=Substituted)
+    await step_in(server, player, until=Substituted)
     assert [body.name.decode() for body in signed(server, Sub)] == [GIVEN]
 
 
