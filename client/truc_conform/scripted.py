@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -171,16 +171,15 @@ class ScriptedTable(ABC):
         self.match += 1
         root, x = (secret(f"{name} {self.match}", self.seed) for name in ("root", "x"))
         self.dealer = Dealer(self.key, MatchSecrets(root, x, self.nonce()), links=self.links)
-        terms = self.dealer.terms(
-            self.variant,
-            seats=self.seats,
-            opts=self.opts,
-            name="a server",
-            opened_at=1_700_000_000,
-            mode=self.signed_mode,
-        )
-        self.terms = messages.Terms(table=CODE, record=terms.record, doc=self.document)
-        return terms.record
+        record = self.table_record()
+        self.terms = messages.Terms(table=CODE, record=record, doc=self.document)
+        return record
+
+    def table_record(self, dealer: Dealer | None = None, **changes: Any) -> Record:
+        """Return the record of the terms, signed by the match's dealer or another, with some of what it says changed."""
+        says: dict[str, Any] = {"variant": self.variant, "seats": self.seats, "mode": self.signed_mode}
+        says |= {"opts": self.opts, "name": "a server", "opened_at": 1_700_000_000, **changes}
+        return (dealer or self.dealer).terms(**says).record
 
     def nonce(self) -> bytes:
         """Return the nonce of the next table record: a new one in each run for a key, which may remember those it met."""

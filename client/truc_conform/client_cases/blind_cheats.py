@@ -73,10 +73,7 @@ def _rewriting(kind: type[Body], maker: Maker) -> BlindArrange:
 def _dealt_by_the_host(server: ClientHarness, message: messages.Terms) -> messages.Terms:
     """Offer a match in which the host sees every card."""
     # Signed and sound: nothing but the notice `table` shows that another mode was agreed to.
-    terms = server.dealer.terms(
-        server.variant, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000, mode=DEALT
-    )
-    return replace(message, record=terms.record)
+    return replace(message, record=server.table_record(mode=DEALT))
 
 
 @_cheat("C5.cheat-places", "a deal of other places than were locked (C47)")

@@ -166,8 +166,7 @@ def _other_terms(server: ClientHarness, message: messages.Terms) -> messages.Ter
     # Signed and sound: nothing but a comparison with the notice
     # `table` shows it (specification.md, "What a client does").
     opts = server.opts._replace(voids=9)
-    terms = server.dealer.terms(server.variant, seats=2, opts=opts, name="a server", opened_at=1_700_000_000)
-    return replace(message, record=terms.record)
+    return replace(message, record=server.table_record(opts=opts))
 
 
 @cheat("C3.cheat-rules", "another game than the table showed, signed with its document (C9)")
@@ -176,8 +175,7 @@ def _other_rules(server: ClientHarness, message: messages.Terms) -> messages.Ter
     """Offer a game to one point more."""
     # The document is the one that is signed (C5): as with other terms the notice `table` alone shows it.
     longer = with_options(server.variant, {"target": server.variant.scoring.target + 1})
-    terms = server.dealer.terms(longer, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000)
-    return replace(message, record=terms.record, doc=rule_document(longer))
+    return replace(message, record=server.table_record(variant=longer), doc=rule_document(longer))
 
 
 @cheat("C3.cheat-host", "terms of another host than the one that the hello proved (C9)")
@@ -186,8 +184,7 @@ def _another_host(server: ClientHarness, message: messages.Terms) -> messages.Te
     """Offer terms under another key, which has signed them."""
     # Sound by themselves: whoever does not compare keys signs for a server that it has never met.
     dealer = Dealer(signing_key_from_seed(secret("another server", 1)), server.dealer.secrets, links=64)
-    terms = dealer.terms(server.variant, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000)
-    return replace(message, record=terms.record)
+    return replace(message, record=server.table_record(dealer))
 
 
 @cheat("C3.cheat-unsigned-terms", "terms that the server has not signed (C3)")
@@ -451,10 +448,7 @@ def _second_table(server: ClientHarness) -> Record:
     dealer = Dealer(
         server.key, MatchSecrets(secret("root again", 1), secret("x again", 1), first.tn), links=64
     )
-    terms = dealer.terms(
-        server.variant, seats=server.seats, opts=server.opts, name="a server", opened_at=1_700_000_001
-    )
-    return terms.record
+    return server.table_record(dealer, opened_at=1_700_000_001)
 
 
 @scene("C3.cheat-nonce", CHECKS, "does not sign two tables with one nonce (C9, C36)", _signs_no_second)

@@ -277,10 +277,7 @@ def _replaced(server: ClientHarness) -> None:
 @changing(messages.Terms)
 def _fewer_seats(server: ClientHarness, message: messages.Terms) -> messages.Terms:
     """Offer terms for two of the four seats."""
-    terms = server.dealer.terms(
-        server.variant, seats=2, opts=server.opts, name="a server", opened_at=1_700_000_000
-    )
-    return replace(message, record=terms.record)
+    return replace(message, record=server.table_record(seats=2))
 
 
 def _signed_when_started_anew(server: ClientHarness) -> list[str]:
