@@ -49,7 +49,7 @@ from truc_conform.scenes import (
 )
 from truc_conform.shown import CODE, open_options
 from truc_protocol import dealing, messages
-from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Rule
+from truc_protocol.bodies import Act, Call, Close, Deal, Draw, End, Release, Resign, Rule
 from truc_protocol.boxes import Option, open_hand, seal_hand
 from truc_protocol.checks import CheckError
 from truc_protocol.crypto.keys import signing_key_from_seed
@@ -368,7 +368,11 @@ def _one_counter(server: ClientHarness) -> None:
 def _foreign_card(server: ClientHarness, option: Option) -> Option:
     """Let an option open the next card of the pack."""
     slot, card, *rest = option.args
-    return option._replace(args=(slot, (int(str(card)) + 1) % len(server.variant.pack), *rest))
+    pack = server.variant.pack
+    foreign = (int(str(card)) + 1) % len(pack)
+    # The line says what the option makes: that the card is not the client's its opening alone shows.
+    line = option.line.replace(str(pack[int(str(card))]), str(pack[foreign]))
+    return option._replace(args=(slot, foreign, *rest), line=line)
 
 
 @of_options("C3.cheat-options-line", "an option that says one move and makes another")
@@ -510,14 +514,52 @@ async def show_ruling(server: ClientHarness, message: messages.Resume) -> None:
     """Send the records that a client asks for, and a ruling in the place of the one on which it has signed its last."""
     # That one it had for certain; its own may have been lost with the connection.
     k = reached(server, "the cheat") - 1
-    if message.next < 0 and server.setup is not None:
-        await server.push(server.setup)
-    for before in range(max(0, message.next), k):
-        await server.push(server.message(before))
+    await send_up_to(server, message, k)
     # Whatever it has asked for: if it has the record that stood there, the two contradict each other (C33).
     ruling = ruled_out(place_of(server, k), server.at_play().deal_index)
     await server.push(put_instead(server, server.message(k), ruling))
     await server.push(messages.Ok(re=message.id, k=k + 1))
+
+
+async def send_up_to(server: ClientHarness, message: messages.Resume, k: int) -> None:
+    """Send the records before `k` that a client asks for."""
+    if message.next < 0 and server.setup is not None:
+        await server.push(server.setup)
+    for before in range(max(0, message.next), k):
+        await server.push(server.message(before))
+
+
+@cheat("C3.cheat-second-act", "a second act of the other seat for a position it has (C34)")
+def _acted_twice(server: ClientHarness) -> None:
+    """Lose the connection once the other seat has acted, and afterwards show that it resigned instead, by the same key."""
+    _resign_instead(server)
+    _lose_behind(server)
+
+
+@intercepting(messages.SignedAct)
+async def _lose_behind(server: ClientHarness, message: messages.SignedAct) -> bool:
+    if server.cheated_at is not None or not any(map(_is_other_act, server.records)):
+        return False
+    note_cheat(server, len(server.records))
+    await _lose(server, message)
+    return True
+
+
+@intercepting(messages.Resume)
+async def _resign_instead(server: ClientHarness, message: messages.Resume) -> bool:
+    if server.cheated_at is None:
+        return False
+    k = next(k for k, record in enumerate(server.records) if _is_other_act(record))
+    await send_up_to(server, message, k)
+    resignation = Resign(*place_of(server, k), _OTHER - 1)
+    await server.push(put_instead(server, server.message(k), resignation, signer=_OTHER))
+    await server.push(messages.Ok(re=message.id, k=k + 1))
+    await server.go_on()
+    return True
+
+
+def _is_other_act(record: Record) -> bool:
+    return record.signer == _OTHER and tag_of_body(record.body) == "act"
 
 
 @cheat("C3.cheat-second-call", "a second call for a position it has, wrong as well (C33)")
@@ -599,6 +641,24 @@ async def _refused(server: ClientHarness, message: AnyAct) -> None:
     signed = server.dealer.refuse(server.at_play().setup.mid, message.body, code.value)
     await server.push(replace(messages.refusal(code, "no", re=message.id), refuse=signed))
     await server.send_options()
+
+
+@cheat(
+    "C3.cheat-refused-taken",
+    "a record behind an act of its own that the server had refused by signature (C35)",
+)
+@on_choice
+async def _refused_and_taken(server: ClientHarness, message: AnyAct) -> None:
+    """Say by signature that an act came too late, take it all the same, and rule that the match is over."""
+    if not isinstance(message, messages.SignedAct):
+        return
+    code = Code.STALE_POSITION
+    signed = server.dealer.refuse(server.at_play().setup.mid, message.body, code.value)
+    await server.push(replace(messages.refusal(code, "too late", re=message.id), refuse=signed))
+    await server.take(server.record_of(message))
+    note_cheat(server, server.at_play().k)
+    await server.take(server.dealer.abandon(server.at_play(), "server"))
+    await server.go_on()
 
 
 @scene("C3.gap", "overview.md#one-log", "asks for a missing record, or stops", _asks_again_or_stops)

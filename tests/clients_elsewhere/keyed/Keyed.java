@@ -411,18 +411,20 @@ public class Keyed {
             if (at < match.records.size()) {
                 Raw known = match.records.get(at);
                 boolean isSame = known.signer() == raw.signer() && same(known.body(), raw.body()) && same(known.sig(), raw.sig());
-                must(isSame, "C33", isContradiction(raw) ? SERVER : NOBODY);
+                must(isSame, raw.signer() == 0 ? "C33" : "C34", isContradiction(raw) ? (Long) raw.signer() : NOBODY);
                 return;
             }
             try {
                 match.take(raw);
             } catch (Failed failed) {
-                throw failed.culprit == null && isContradiction(raw) ? new Failed("C33", SERVER) : failed;
+                boolean isSecond = failed.culprit == null && isContradiction(raw);
+                throw isSecond ? new Failed(raw.signer() == 0 ? "C33" : "C34", raw.signer()) : failed;
             }
             fail(match.doc, match.records);
             List<Object> v = canonical(raw.body());
             String kind = v.get(0).toString().replace("truc/1/", "");
             boolean isOwn = of(own, "signed").values().stream().anyMatch(one -> same(items(one).get(0), raw.body()));
+            if (raw.signer() == 0 && raw.sig().length > 0) behindRefused();
             if (raw.signer() == role() && !isOwn) throw new Ended(1, "the seat is played from elsewhere");
             if (same(own.get("k"), match.k) && !same(own.get("head"), match.head)) {
                 match = null;     // of this history nothing is kept: it is asked for anew
@@ -433,13 +435,34 @@ public class Keyed {
             if (!isBehind) owe();
         }
 
-        /** Whether the server has signed it, and another body for the same k before. */
+        /** Whether its signer has signed it, and another body for the same k, or another release of the same j, before. */
         boolean isContradiction(Raw raw) {
-            if (raw.signer() != 0 || !holds(match.spk, raw.body(), raw.sig())) return false;
+            if (raw.signer() > match.seats.size()) return false;
+            byte[] key = raw.signer() == 0 ? match.spk : match.seat(raw.signer() - 1).pk;
+            if (key == null || !holds(key, raw.body(), raw.sig())) return false;
+            return match.records.stream().anyMatch(known -> known.signer() == raw.signer() && known.sig().length > 0 &&
+                !same(known.body(), raw.body()) && !place(raw).isEmpty() && place(raw).equals(place(known)));
+        }
+
+        /** Where one signer may sign one body alone; empty where it may sign several. */
+        String place(Raw raw) {
             List<Object> v = canonical(raw.body());
-            return v.size() > 3 && same(v.get(1), match.mid) && match.records.stream().anyMatch(known ->
-                known.signer() == 0 && known.sig().length > 0 && !same(known.body(), raw.body()) &&
-                same(canonical(known.body()).get(1), match.mid) && same(canonical(known.body()).get(2), v.get(2)));
+            if (v.size() < 5 || !same(v.get(1), match.mid)) return "";
+            return switch ((String) v.get(0)) {
+                case "truc/1/release" -> "j " + v.get(4);
+                case "truc/1/act", "truc/1/resign" -> "k " + v.get(2);
+                default -> raw.signer() == 0 ? "k " + v.get(2) : "";
+            };
+        }
+
+        // C35: it has said by its signature that it did not take what now stands before a record of its own.
+        void behindRefused() {
+            List<byte[]> before = match.records.subList(0, match.records.size() - 1).stream().map(Raw::body)
+                .map(Keys::sha256).toList();
+            for (Object refusal : items(own.getOrDefault("refusals", list()))) {
+                Object refused = canonical((byte[]) items(refusal).get(0)).get(2);
+                must(before.stream().noneMatch(hash -> same(hash, refused)), "C35", SERVER);
+            }
         }
 
         void accept(long k, byte[] head) throws IOException {
