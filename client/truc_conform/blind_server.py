@@ -5,11 +5,13 @@ What the puppets do with the pack they find out as any seat does. The server hol
 
 from typing import TYPE_CHECKING
 
+import trio
 from msgspec.structs import replace
 
 from truc_conform.client_harness import ClientHarness
 from truc_conform.forging import note_cheat
 from truc_conform.playing import CUT, quiet
+from truc_conform.scenes import CLOSING_S
 from truc_conform.scripted import FRENCH, PlayedGame
 from truc_conform.shown import CODE
 from truc_protocol import messages
@@ -178,11 +180,26 @@ class BlindHarness(ClientHarness):
         """Give the client the remote seat, if it deals."""
         if self.deals_here:
             await super().seat(message)
-            return
+        else:
+            await self._turn_away(message)
+
+    async def resume(self, message: messages.Resume) -> None:
+        """Let the client go on, if it deals."""
+        if self.deals_here:
+            await super().resume(message)
+        else:
+            await self._turn_away(message)
+
+    async def _turn_away(self, message: messages.Create | messages.Join | messages.Resume) -> None:
         text = "here the seats deal: log in with a key, and name `blind` and `own-options` in `want`"
         await self.push(messages.refusal(Code.NOT_NOW, text, re=message.id))
-        # Nothing of these scenes can be tried with it.
-        self.done.set()
+        # It may come back and name them; nothing of these scenes can be tried with one that does not.
+        self.nursery.start_soon(self._end_unless_it_deals, self.done)
+
+    async def _end_unless_it_deals(self, done: trio.Event) -> None:
+        await trio.sleep(CLOSING_S)
+        if not self.deals_here:
+            done.set()
 
     async def take(self, record: Record) -> None:
         """Add a record; one that is bad is passed on, and after it the puppets and the server do nothing."""

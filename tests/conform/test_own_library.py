@@ -7,7 +7,7 @@ import pytest
 import trio
 from client.playing import play_on
 
-from truc_client import CheckFailedError, Player, connect, open_home
+from truc_client import CheckFailedError, Player, RefusedError, connect, open_home
 from truc_conform.client_cases import JudgingOrder, chosen, filled, in_order, patience, perform
 from truc_conform.result import CaseVerdict
 from truc_conform.scenes import ClientExit, Scene
@@ -65,6 +65,22 @@ class Visitor:
                 table = await connection.join(CODE)
                 await table.ready()
             await play_on(table)
+
+
+class LateVisitor(Visitor):
+    """One that names what a seat takes where the host sees no card only after it was told so."""
+
+    async def _play(self, url: str, home: Path) -> None:
+        async with connect(url, Player(open_home(home), "north"), want=()) as connection:
+            with pytest.raises(RefusedError):
+                await connection.join(CODE)
+        await super()._play(url, home)
+
+
+def test_client_may_come_back_and_name_what_it_takes_to_deal() -> None:
+    (scene,) = chosen(None, ["C5.plays"])
+    (result,) = trio.run(perform, scene, JudgingOrder(()), LateVisitor().visit)
+    assert result.verdict is CaseVerdict.PASS
 
 
 @pytest.mark.slow
