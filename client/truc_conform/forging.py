@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from truc_conform.client_harness import ClientHarness
@@ -16,10 +15,9 @@ from truc_conform.playing import conceding, quiet
 from truc_conform.result import tag_of_body
 from truc_protocol.bodies import Body, Deal, Rule
 from truc_protocol.boxes import Option
-from truc_protocol.codec import dec
 from truc_protocol.ledger import Ledger
 from truc_protocol.messages import BoxedOptions, MatchRecord, ServerHello, ServerMessage, Terms
-from truc_protocol.records import Record, encode, next_head, parse
+from truc_protocol.records import Record, encode, next_head, parse, read_body
 from truc_protocol.wire.handshake import Hello
 
 Place = tuple[bytes, int, bytes]
@@ -77,7 +75,7 @@ def ruled_out(place: Place, j: int) -> Rule:
 
 def greeted_again(server: ClientHarness, hello: ServerHello, **changes: Any) -> ServerHello:
     """Change the signed body of a hello, and sign it again."""
-    body = replace(msgspec.convert(dec(hello.body), Hello, builtin_types=(bytes,)), **changes)
+    body = replace(read_body(hello.body, Hello), **changes)
     encoded = encode(body)
     return replace(hello, body=encoded, sig=server.key.sign(encoded))
 

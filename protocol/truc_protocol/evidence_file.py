@@ -8,12 +8,10 @@ match.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-import msgspec
-
 from truc_protocol.bodies import Body, Hash, Refuse, U
 from truc_protocol.checks import CheckError
-from truc_protocol.codec import EncodingError, dec
-from truc_protocol.records import SERVER, Record, encode
+from truc_protocol.codec import EncodingError
+from truc_protocol.records import SERVER, Record, encode, read_body
 from truc_protocol.transcript import pack_item, pack_record, read_item, unpack_record
 
 MAGIC: Final = b"truc evidence 1\n"
@@ -99,8 +97,8 @@ def _read(encoded: bytes, where: str) -> EvidenceItem:
 
 def _complaint(encoded: bytes) -> Complaint | None:
     try:
-        return msgspec.convert(dec(encoded), Complaint, builtin_types=(bytes,))
-    except (EncodingError, msgspec.ValidationError):
+        return read_body(encoded, Complaint)
+    except EncodingError:
         return None
 
 
@@ -108,7 +106,7 @@ def read_refusal(record: Record) -> SignedRefusal | None:
     """Return what a record refuses in a server's name, or None if it is no refusal; no signature is checked here."""
     try:
         # not by `parse`, for which a refusal is an unknown kind (C2)
-        body = msgspec.convert(dec(record.body), Refuse, builtin_types=(bytes,))
-    except (EncodingError, msgspec.ValidationError):
+        body = read_body(record.body, Refuse)
+    except EncodingError:
         return None
     return SignedRefusal(record, body) if record.signer == SERVER else None

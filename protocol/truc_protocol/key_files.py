@@ -7,10 +7,9 @@ Invariant: whatever is read from a text has been checked: shape, signatures, and
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-import msgspec
-
-from truc_protocol.codec import EncodingError, dec
+from truc_protocol.codec import EncodingError
 from truc_protocol.crypto.keys import KeyFileError, verify
+from truc_protocol.records import read_body
 from truc_protocol.wire.handshake import HandshakeError, KeyRoll, Roll, SignedBody, check_revoke
 
 REVOCATION_LIMIT: Final = 4096  # characters; a revocation has about 250
@@ -103,8 +102,8 @@ def open_roll(roll: Roll) -> KeyRoll:
     """
     body, sig_old, sig_new = roll
     try:
-        change = msgspec.convert(dec(body), KeyRoll, builtin_types=(bytes,))
-    except (EncodingError, msgspec.ValidationError) as error:
+        change = read_body(body, KeyRoll)
+    except EncodingError as error:
         raise KeyFileError(f"expected the body of a rotation: {error}") from error
     if not (verify(change.old, body, sig_old) and verify(change.new, body, sig_new)):
         raise KeyFileError(f"rotation {change.serial} is not signed by both keys")

@@ -8,7 +8,7 @@ import hashlib
 import reprlib
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -29,6 +29,7 @@ from truc_rules import Kind
 
 SERVER: Final = 0
 SIGNATURE_BYTES: Final = 64
+B = TypeVar("B", bound=Body)
 
 
 class Record(NamedTuple):
@@ -184,9 +185,8 @@ def parse(record: Record) -> AnyBody:
     if kind is None:
         raise CheckError("C2", f"expected an array with the tag of a known kind, got {reprlib.repr(tag)}")
     try:
-        # no str for bytes, no bool for int, no field missing or too many; the error names it (decision 2)
-        body = msgspec.convert(items, kind.body, builtin_types=(bytes,))
-    except msgspec.ValidationError as error:
+        body = _shaped(items, kind.body)
+    except EncodingError as error:
         raise CheckError("C2", f"{tag}: {error}") from error
     # part of C2, and so before any signature is verified (specification.md 11)
     expected = signer_of(body)
@@ -228,6 +228,23 @@ def _parse_usual(record: Record) -> AnyBody | None:
     is_canonical = enc_trusted(body) == encoded and len(encoded) <= MAX_BODY
     is_sound = is_canonical and signer == body.seat + 1 and len(sig) == SIGNATURE_BYTES
     return body if is_sound else None
+
+
+def read_body(encoded: bytes, kind: type[B]) -> B:
+    """Read a body that must be of one kind, such as none of a transcript; who has signed it is not known here.
+
+    Raises:
+        EncodingError: It is not canonical, or has another shape.
+    """
+    return _shaped(dec(encoded), kind)
+
+
+def _shaped(items: object, kind: type[B]) -> B:
+    try:
+        # no str for bytes, no bool for int, no field missing or too many; the error names it (decision 2)
+        return msgspec.convert(items, kind, builtin_types=(bytes,))
+    except msgspec.ValidationError as error:
+        raise EncodingError(str(error)) from error
 
 
 def claimed_place(body: bytes) -> tuple[object, ...]:

@@ -8,23 +8,22 @@ Nonces, the clock, the certificate and what was pinned are passed in; each check
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from enum import Enum, auto
-from typing import Annotated, Final, NamedTuple, NewType, TypeVar, assert_never
+from typing import Annotated, Final, NamedTuple, NewType, assert_never
 
 import msgspec
 
 from truc_protocol.bodies import Body, Hash, U
-from truc_protocol.codec import MAX_INT, EncodingError, dec, sha256
+from truc_protocol.codec import MAX_INT, EncodingError, sha256
 from truc_protocol.crypto.keys import SigningKey, fingerprint, is_admissible, is_blacklisted, verify
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import ClientHello, Info, KeyLogin, ServerHello, decode_info
-from truc_protocol.records import encode, encode_own
+from truc_protocol.records import B, encode, encode_own, read_body
 
 PROTOCOLS: Final = (1,)
 MAX_ROLLS: Final = 8  # the newest: each has 222 bytes, and whoever connects is sent a hello
 
 Fingerprint = NewType("Fingerprint", str)
 Roll = tuple[bytes, bytes, bytes]
-_B = TypeVar("_B", bound=Body)
 
 
 class Hello(Body, frozen=True, tag="truc/1/hello"):
@@ -422,8 +421,8 @@ def _expect(check: str, what: str, came: bytes | None, expected: bytes | None) -
         raise HandshakeError(check, f"expected {what}, got another")
 
 
-def _parse(encoded: bytes, kind: type[_B], check: str) -> _B:
+def _parse(encoded: bytes, kind: type[B], check: str) -> B:
     try:
-        return msgspec.convert(dec(encoded), kind, builtin_types=(bytes,))
-    except (EncodingError, msgspec.ValidationError) as error:
+        return read_body(encoded, kind)
+    except EncodingError as error:
         raise HandshakeError(check, f"the body has another shape: {error}", Code.BAD_MESSAGE) from error
