@@ -62,7 +62,7 @@ class OpenedSign(NamedTuple):
 
 def seal_hand(shared: bytes, mid: bytes, *, j: int, d: int, seat: int, hand: Sequence[Opening]) -> bytes:
     """Seal a seat's own cards for the deal record; `shared` is its exchange with the server."""
-    return _seal_openings(shared, mid, ["truc/1/box", j, d, seat], hand)
+    return seal_once(shared, mid, ["truc/1/box", j, d, seat], hand)
 
 
 def open_hand(shared: bytes, mid: bytes, *, j: int, d: int, seat: int, box: bytes) -> tuple[Opening, ...]:
@@ -83,7 +83,7 @@ def seal_share(
     """
     if shared is None:
         return b""
-    return _seal_openings(shared, mid, ["truc/1/sharebox", j, d, giver, receiver], hand)
+    return seal_once(shared, mid, ["truc/1/sharebox", j, d, giver, receiver], hand)
 
 
 def open_share(
@@ -97,15 +97,24 @@ def open_share(
     return _open_openings(shared, mid, ["truc/1/sharebox", j, d, giver, receiver], box)
 
 
-def _seal_openings(shared: bytes, mid: bytes, info: list[str | int], hand: Sequence[Opening]) -> bytes:
-    # no padding: a card is one byte and each hand has as many, so all boxes of a deal are equally long (C5)
-    return seal(hkdf(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(hand))
-
-
 def _open_openings(shared: bytes, mid: bytes, info: list[str | int], box: bytes) -> tuple[Opening, ...]:
     what = f"{info[0]} {info[1:]}"
-    items = _decode(what, _unseal(what, hkdf(shared, mid, enc_trusted(info)), _ONE_MESSAGE, box, b""))
-    return tuple(_opening(what, item) for item in items)
+    return tuple(_opening(what, item) for item in open_once(what, shared, mid, info, box))
+
+
+def seal_once(shared: bytes, mid: bytes, info: list[str | int], items: Sequence[object]) -> bytes:
+    """Seal the one message of the key that follows from an exchange, the match and `info`."""
+    # no padding: a card is one byte and each hand has as many, so all boxes of a deal are equally long (C5)
+    return seal(hkdf(shared, mid, enc_trusted(info)), _ONE_MESSAGE, enc_trusted(items))
+
+
+def open_once(what: str, shared: bytes, mid: bytes, info: list[str | int], box: bytes) -> list[Any]:
+    """Return the items that `seal_once` was given; `what` is what errors call the box.
+
+    Raises:
+        BoxError: It was not sealed for this place, or holds no array.
+    """
+    return _decode(what, _unseal(what, hkdf(shared, mid, enc_trusted(info)), _ONE_MESSAGE, box, b""))
 
 
 def _opening(what: str, item: object) -> Opening:

@@ -8,17 +8,11 @@ give the same bytes.
 from collections.abc import Sequence
 
 from truc_protocol.blind_mode.points import SCALAR_BYTES, is_scalar
-from truc_protocol.codec import EncodingError, dec, enc, enc_trusted
-from truc_protocol.crypto.keys import NONCE_BYTES, TAG_BYTES, SealError, hkdf, seal, unseal
+from truc_protocol.boxes import BoxError, open_once, seal_once
+from truc_protocol.crypto.keys import TAG_BYTES
 
-# the key of a box only ever seals one message
-_ONE_MESSAGE = bytes(NONCE_BYTES)
 # 0xc4 and the length, before the bytes of each scalar
 _BIN8_HEAD = 2
-
-
-class KeyBoxError(ValueError):
-    """A box does not open onto what it should hold; the text never says what it holds."""
 
 
 def key_box_bytes(scalars: int) -> int:
@@ -31,8 +25,7 @@ def seal_keys(
     shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, scalars: Sequence[bytes]
 ) -> bytes:
     """Seal the giver's keys of the receiver's places, by slot; `shared` is e_d times the receiver's X25519 key."""
-    key = hkdf(shared, mid, enc_trusted(["truc/1/keybox", j, d, giver, receiver]))
-    return seal(key, _ONE_MESSAGE, enc_trusted(list(scalars)))
+    return seal_once(shared, mid, ["truc/1/keybox", j, d, giver, receiver], scalars)
 
 
 def open_keys(
@@ -41,13 +34,12 @@ def open_keys(
     """Return the keys in a box, by slot: `count` scalars, each in its only encoding.
 
     Raises:
-        KeyBoxError: The box was not made for this place, or holds something else.
+        BoxError: The box was not made for this place, or holds something else.
     """
-    key = hkdf(shared, mid, enc_trusted(["truc/1/keybox", j, d, giver, receiver]))
-    items = _opened(f"the keys of seat {giver}", key, box)
-    keys = _scalars(items)
+    what = f"the keys of seat {giver}"
+    keys = _scalars(open_once(what, shared, mid, ["truc/1/keybox", j, d, giver, receiver], box))
     if keys is None or len(keys) != count:
-        raise KeyBoxError(f"the keys of seat {giver}: expected {count} scalars, got something else")
+        raise BoxError(f"{what}: expected {count} scalars, got something else")
     return keys
 
 
@@ -64,8 +56,7 @@ def seal_lent(
     shared: bytes, mid: bytes, *, j: int, d: int, giver: int, receiver: int, cards: Sequence[Lent]
 ) -> bytes:
     """Seal the giver's cards, by slot, each with the keys that open its place."""
-    key = hkdf(shared, mid, enc_trusted(["truc/1/lendbox", j, d, giver, receiver]))
-    return seal(key, _ONE_MESSAGE, enc([[card, list(keys)] for card, keys in cards]))
+    return seal_once(shared, mid, ["truc/1/lendbox", j, d, giver, receiver], cards)
 
 
 def open_lent(
@@ -74,29 +65,18 @@ def open_lent(
     """Return the cards in a box with their keys, by slot; whether they open its places is not known here.
 
     Raises:
-        KeyBoxError: The box was not made for this place, or holds something else.
+        BoxError: The box was not made for this place, or holds something else.
     """
-    key = hkdf(shared, mid, enc_trusted(["truc/1/lendbox", j, d, giver, receiver]))
-    return tuple(_lent(giver, seats, item) for item in _opened(f"the cards of seat {giver}", key, box))
+    what = f"the cards of seat {giver}"
+    items = open_once(what, shared, mid, ["truc/1/lendbox", j, d, giver, receiver], box)
+    return tuple(_lent(what, seats, item) for item in items)
 
 
-def _lent(giver: int, seats: int, item: object) -> Lent:
+def _lent(what: str, seats: int, item: object) -> Lent:
     match item:
         # `int` takes a truth value as well, which is never an integer (specification.md 1)
         case [int(card), [*items]] if type(card) is int and len(items) == seats:
             keys = _scalars(items)
             if keys is not None:
                 return card, keys
-    raise KeyBoxError(f"the cards of seat {giver}: expected a card and {seats} scalars for each slot")
-
-
-def _opened(what: str, key: bytes, box: bytes) -> list[object]:
-    try:
-        items = dec(unseal(key, _ONE_MESSAGE, box))
-    except (SealError, EncodingError) as error:
-        raise KeyBoxError(
-            f"{what}: expected a box sealed for this place, got one that does not open"
-        ) from error
-    if not isinstance(items, list):
-        raise KeyBoxError(f"{what}: expected an array, got something else")
-    return items
+    raise BoxError(f"{what}: expected a card and {seats} scalars for each slot")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from truc_protocol.blind_mode.key_boxes import KeyBoxError, Lent, open_keys, open_lent, seal_keys, seal_lent
+from truc_protocol.blind_mode.key_boxes import Lent, open_keys, open_lent, seal_keys, seal_lent
 from truc_protocol.blind_mode.points import Logarithms, ScalarError, encoded, inverse, times
 from truc_protocol.blind_mode.sealed_pack import (
     GrantedRedeal,
@@ -34,6 +34,7 @@ from truc_protocol.blind_mode.sealed_pack import (
     turned_up,
 )
 from truc_protocol.blind_mode.seat_secrets import SeatSecrets
+from truc_protocol.boxes import BoxError
 from truc_protocol.checks import CheckError, role_name
 from truc_protocol.crypto.keys import BoxKey, Multiplier, WeakKeyError, multiplier
 
@@ -177,7 +178,7 @@ def _given(pack: SealedPack, secrets: SeatSecrets, keys: KeysStep, seat: int, x:
             count=plan.ncards,
             box=keys.boxes[seat],
         )
-    except (KeyBoxError, WeakKeyError) as error:
+    except (BoxError, WeakKeyError) as error:
         raise CheckError(
             "C46", f"the box of seat {giver} does not open: {error}", role_name(giver + 1)
         ) from error
@@ -213,7 +214,7 @@ def opened_lend(pack: SealedPack, lend: LendStep, shared: bytes) -> tuple[CardWi
     place = {"j": plan.j, "d": lend.d, "giver": lend.seat, "receiver": lend.receiver}
     try:
         cards: tuple[Lent, ...] = open_lent(shared, plan.mid, seats=plan.seats, box=lend.box, **place)
-    except KeyBoxError as error:
+    except BoxError as error:
         raise CheckError(
             "C19", f"the cards lent to seat {lend.receiver} do not open: {error}", author
         ) from error
