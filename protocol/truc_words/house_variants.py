@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from itertools import groupby, pairwise
-from types import UnionType
-from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Final
 
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import EncodingError
@@ -21,6 +20,7 @@ from truc_protocol.documents import MAX_DOCUMENT, read_document, rule_document
 from truc_rules import Variant, preset, presets
 from truc_rules.errors import similar_names
 from truc_rules.variants.house import HouseVariantError, variant_from_toml
+from truc_rules.variants.params import FieldForm, field_forms
 from truc_rules.variants.toml_text import as_toml
 from truc_words import Sentence
 
@@ -88,10 +88,10 @@ def variant_file(variant: Variant) -> str:
 
 def _fields(kind: type, values: Mapping[str, object]) -> list[str]:
     """Write each field of a class under the line that explains it, and the values it takes if words are among them."""
-    lines, hints = own_lines(kind), get_type_hints(kind)
+    lines, forms = own_lines(kind), field_forms(kind)
     written = []
     for name, value in values.items():
-        about = (lines[name], " or ".join(_values(hints[name])))
+        about = (lines[name], " or ".join(_values(forms[name])))
         written.append(
             "\n".join((*(f"# {line}" for line in about if line), f"{name} = {_value(name, value)}"))
         )
@@ -115,14 +115,11 @@ def own_lines(kind: type) -> dict[str, str]:
     }
 
 
-def _values(hint: object) -> Iterator[str]:
-    """Yield the words that a field takes, and what else it takes."""
-    if get_origin(hint) is Literal:
-        yield from map(json.dumps, get_args(hint))
-    elif get_origin(hint) in (Union, UnionType):
-        yield from (_OTHERS[member] for member in get_args(hint) if member in _OTHERS)
-        for member in get_args(hint):
-            yield from _values(member)
+def _values(form: FieldForm) -> Iterator[str]:
+    """Yield the words that a field takes, if it takes any, after what else it takes."""
+    if form.words and form.kind in _OTHERS:
+        yield _OTHERS[form.kind]
+    yield from map(json.dumps, form.words)
 
 
 def _value(field: str, value: object) -> str:

@@ -25,7 +25,7 @@ _MOST_BITS = 64
 _PACK_AND_ORDER = ("pack", "order")
 
 
-class _Form(NamedTuple):
+class FieldForm(NamedTuple):
     """What a field may hold: some words, anything else of a kind, and whether it may be nil."""
 
     words: tuple[str, ...]
@@ -33,22 +33,22 @@ class _Form(NamedTuple):
     is_optional: bool
 
 
-def _forms(group: type) -> dict[str, _Form]:
+def field_forms(group: type) -> dict[str, FieldForm]:
     """Return the forms of the fields of a class, by their types, in their order."""
     return {name: _form(hint) for name, hint in get_type_hints(group).items()}
 
 
-def _form(hint: Any) -> _Form:
+def _form(hint: Any) -> FieldForm:
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     words = tuple(word for member in members if get_origin(member) is Literal for word in get_args(member))
     kinds = (member for member in members if member is not NoneType and get_origin(member) is not Literal)
-    return _Form(words, next(kinds, None), NoneType in members)
+    return FieldForm(words, next(kinds, None), NoneType in members)
 
 
-_RULES = {name: form for name, form in _forms(Variant).items() if name in _NAMES}
+_RULES = {name: form for name, form in field_forms(Variant).items() if name in _NAMES}
 GROUPS: dict[str, Any] = {name: form.kind for name, form in _RULES.items() if is_dataclass(form.kind)}
 """The class of each field that is a group of fields."""
-_OF_GROUPS = {kind: _forms(kind) for kind in GROUPS.values()}
+_OF_GROUPS = {kind: field_forms(kind) for kind in GROUPS.values()}
 
 
 def params(variant: Variant) -> tuple[tuple[str, Param], ...]:
@@ -133,7 +133,7 @@ def _ordered(name: str, value: str) -> tuple[str, ...]:
     return ORDERS[value][_PACK_AND_ORDER.index(name)]
 
 
-def _typed(name: str, value: object, form: _Form) -> Any:
+def _typed(name: str, value: object, form: FieldForm) -> Any:
     """Read a value by its field's form: a flag, a number, a text, a list of either, one of some words, a group of fields."""
     words, kind, is_optional = form
     for word in words:

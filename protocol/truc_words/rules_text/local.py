@@ -1,6 +1,6 @@
 """What is said, signed and shown at the table, and what the game calls things in its own tongue: only what it has."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -8,29 +8,6 @@ from truc_rules import MOST_ORDERS, REST, SIGNS, Kind, Variant
 from truc_words import Speech, catalogue, half_label, local_words, phrase_label, sign_label
 from truc_words.rules_text.stakes import rungs
 from truc_words.rules_text.wording import Wording
-
-GameHas = Callable[[Variant], bool]
-
-
-def _has_envido(variant: Variant) -> bool:
-    return variant.envido is not None
-
-
-def _has_flor(variant: Variant) -> bool:
-    return variant.flor is not None
-
-
-def _has_contraflor(variant: Variant) -> bool:
-    return variant.flor is not None and variant.flor.challenge
-
-
-def _has_last_point(variant: Variant) -> bool:
-    return variant.last_point is not None
-
-
-def _has_turnup(variant: Variant) -> bool:
-    return variant.turnup is not None
-
 
 _EXPLAINED: Final = frozenset(
     (
@@ -48,31 +25,27 @@ _EXPLAINED: Final = frozenset(
     )
 )
 """The keys of a local set that are not move lines; what they stand for is told in words, like all terms."""
-_NEEDED: Final[Mapping[str, GameHas]] = MappingProxyType(
+_PART_OF: Final[Mapping[str, str]] = MappingProxyType(
     {
-        Kind.CONCEDE: lambda variant: variant.concede != "vs_ask",
-        Kind.STAND: lambda variant: variant.redeal is not None,
-        "decline-last-point": _has_last_point,
-        "last_point_asked": _has_last_point,
-        "game_staked": _has_last_point,
-        "turn-up": _has_turnup,
-        "duel": lambda variant: variant.pica is not None,
-        Kind.ENVIDO: _has_envido,
-        Kind.REAL_ENVIDO: _has_envido,
-        Kind.FALTA_ENVIDO: _has_envido,
-        "decline-envido": _has_envido,
-        Kind.FLOR: _has_flor,
-        Kind.FLOR_FOLD: _has_contraflor,
-        Kind.CONTRAFLOR: _has_contraflor,
-        Kind.CONTRAFLOR_REST: _has_contraflor,
-        "accept-flor": _has_contraflor,
-        "decline-flor": _has_contraflor,
-        "envido-envido": _has_envido,
-        "accept-rest": lambda variant: variant.remainder == "counter",
-        Kind.CLAIM: _has_flor,
+        Kind.STAND: "redeal",
+        "decline-last-point": "last_point",
+        "last_point_asked": "last_point",
+        "game_staked": "last_point",
+        "turn-up": "turnup",
+        "duel": "pica",
+        Kind.ENVIDO: "envido",
+        Kind.REAL_ENVIDO: "envido",
+        Kind.FALTA_ENVIDO: "envido",
+        "envido-envido": "envido",
+        "decline-envido": "envido",
+        Kind.FLOR: "flor",
+        Kind.CLAIM: "flor",
     }
 )
-"""By key of a local set: whether a game has it; every game has what is not listed here."""
+"""By key of a local set: the rule without which a game does not have it."""
+_OF_A_CHALLENGE: Final = frozenset(
+    (Kind.FLOR_FOLD, Kind.CONTRAFLOR, Kind.CONTRAFLOR_REST, "accept-flor", "decline-flor")
+)
 
 
 def words(variant: Variant, say: Wording) -> tuple[str, ...]:
@@ -116,12 +89,20 @@ def _rows(variant: Variant, say: Wording) -> Iterator[tuple[str, str]]:
 
 
 def _is_in_game(variant: Variant, key: str) -> bool:
-    kind, _, stake = key.partition(" ")
-    if kind != Kind.RAISE or not stake:
-        return key not in _NEEDED or _NEEDED[key](variant)
-    if stake == REST:
-        return variant.remainder != "none"
-    return stake == variant.ladder or stake in map(str, rungs(variant)[1:])
+    if key in _PART_OF:
+        return getattr(variant, _PART_OF[key]) is not None
+    if key in _OF_A_CHALLENGE:
+        return variant.flor is not None and variant.flor.challenge
+    match key.split():
+        case [Kind.CONCEDE]:
+            return variant.concede != "vs_ask"
+        case ["accept-rest"]:
+            return variant.remainder == "counter"
+        case [Kind.RAISE, stake]:
+            asked = [variant.ladder, *map(str, rungs(variant)[1:])]
+            return stake in asked or (stake == REST and variant.remainder != "none")
+        case _:
+            return True
 
 
 def signals(variant: Variant, say: Wording) -> tuple[str, ...]:
