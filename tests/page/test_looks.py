@@ -65,6 +65,18 @@ def test_no_name_lies_on_a_card_after_a_match(access) -> None:
     assert found == []
 
 
+def test_own_name_lies_on_no_card_on_a_short_phone(access) -> None:
+    access.looks.open(lang="en", theme="dark")
+    access.page.resize(320, 568, is_phone=True)
+    found = []
+    for kind in ("duel", "four", "six"):
+        access.looks.table(kind)
+        own = access.page.look("document.querySelector('.seat.at-s .who').textContent")
+        found += [each for each in access.page.look("overlaps()") if own in each]
+    access.page.resize(*SIZES["desktop"])
+    assert found == []
+
+
 def test_what_happens_is_told_in_order_and_the_log_shows_its_end_or_where_somebody_reads(access) -> None:
     page, told = access.page, read("duel-spanish")
     access.looks.open(lang="en", theme="dark")
