@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Final, NamedTuple, TypeVar
 
 from truc_protocol.codec import EncodingError, dec
-from truc_protocol.messages import ClientMessage, GuestAct, SignedAct
+from truc_protocol.messages import ClientMessage, GuestAct, MatchRecord, SignedAct
 
 T = TypeVar("T")
 
@@ -156,3 +156,13 @@ def tag_of_body(body: bytes) -> str:
     except (EncodingError, IndexError, TypeError):
         return ""
     return tag.removeprefix("truc/1/") if isinstance(tag, str) else ""
+
+
+def signs(message: object, kind: str) -> bool:
+    """Tell whether a message of a client hands in a body of a kind, signed."""
+    return isinstance(message, SignedAct) and tag_of_body(message.body) == kind
+
+
+def is_record(message: object, kind: str) -> bool:
+    """Tell whether a message of a server brings a record of a kind."""
+    return isinstance(message, MatchRecord) and tag_of_body(message.body) == kind

@@ -15,7 +15,7 @@ import trio
 from truc_conform.client_harness import ClientHarness, Recast
 from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.grease import greased, padded, raw, strange_facts, strange_info, strange_notices
-from truc_conform.result import Case, tag_of_body
+from truc_conform.result import Case
 from truc_conform.scripted import FRENCH, PlayedGame
 from truc_protocol import messages
 from truc_protocol.records import Phase
@@ -273,11 +273,6 @@ def not_entered(server: ClientHarness) -> str | None:
 def says_who(message: object) -> bool:
     """Tell whether a message is a login."""
     return isinstance(message, LOGIN)
-
-
-def signs(message: object, kind: str) -> bool:
-    """Tell whether a message hands in a body of a kind, signed."""
-    return isinstance(message, messages.SignedAct) and tag_of_body(message.body) == kind
 
 
 def said(server: ClientHarness, kind: type[_M]) -> list[_M]:

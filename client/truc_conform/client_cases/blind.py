@@ -18,7 +18,7 @@ from truc_conform.client_cases.keyed import has_key
 from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import InconclusiveError, UnexpectedError, UnofferedError, require
 from truc_conform.playing import conceding, quiet, signed_position
-from truc_conform.result import tag_of_body
+from truc_conform.result import signs, tag_of_body
 from truc_conform.scenes import (
     Arrange,
     ClientExit,
@@ -37,7 +37,6 @@ from truc_conform.scenes import (
     plain,
     said,
     shared_scene,
-    signs,
 )
 from truc_conform.scripted import FRENCH, PlayedGame
 from truc_protocol import messages

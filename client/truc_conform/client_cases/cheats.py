@@ -34,7 +34,7 @@ from truc_conform.forging import (
     twisting,
 )
 from truc_conform.playing import Puppet, quiet, secret, signed_position
-from truc_conform.result import AnyAct, tag_of_body
+from truc_conform.result import AnyAct, is_record, tag_of_body
 from truc_conform.scenes import (
     CLOSING_S,
     ClientExit,
@@ -669,8 +669,4 @@ def _skipped(server: ClientHarness) -> None:
         server.cheated_at = record.k if isinstance(record, messages.MatchRecord) else None
         return ()
 
-    at_first(
-        server,
-        lambda message: isinstance(message, messages.MatchRecord) and tag_of_body(message.body) == "draw",
-        skip,
-    )
+    at_first(server, lambda message: is_record(message, "draw"), skip)

@@ -44,7 +44,7 @@ from truc_conform.forging import (
     signed_again,
 )
 from truc_conform.playing import Puppet, may_decide, quiet, secret
-from truc_conform.result import AnyAct, tag_of_body
+from truc_conform.result import AnyAct, is_record, tag_of_body
 from truc_conform.scenes import (
     CLOSING_S,
     Arrange,
@@ -267,11 +267,7 @@ def _replaced(server: ClientHarness) -> None:
         return (record,)
 
     _step_in(server, Puppet(0, server.seed, person="new "))
-    at_first(
-        server,
-        lambda message: isinstance(message, messages.MatchRecord) and tag_of_body(message.body) == "sub",
-        last,
-    )
+    at_first(server, lambda message: is_record(message, "sub"), last)
 
 
 @changing(messages.Terms)

@@ -13,7 +13,7 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import InconclusiveError, UnadvisedError, UnexpectedError, require
 from truc_conform.grease import greased, raw, strange_error
 from truc_conform.playing import signed_position
-from truc_conform.result import AnyAct, tag_of_body
+from truc_conform.result import AnyAct, signs, tag_of_body
 from truc_conform.scenes import (
     ALIVE,
     CLOSING_S,
@@ -38,7 +38,6 @@ from truc_conform.scenes import (
     said,
     scene,
     shared_scene,
-    signs,
     without,
 )
 from truc_conform.scripted import FRENCH
