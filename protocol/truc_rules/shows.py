@@ -7,7 +7,7 @@ a seat opens unplayed cards of its own (rules.md 13b.14).
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import NamedTuple, assert_never
+from typing import Literal, NamedTuple, assert_never
 
 from truc_rules.cards import Card
 from truc_rules.contests.values import envido_cards, envido_value, is_flor, may_be_flor
@@ -19,32 +19,18 @@ from truc_rules.seats import Seat
 Cards = tuple[Card | None, ...]
 
 
-class _Declared(NamedTuple):
-    """A seat has the flor that it declared."""
+class _Proof(NamedTuple):
+    """What the cards of a seat have to show.
+
+    Attributes:
+        what: that it has the flor which it declared, or the envido value which it said; whether it has a flor, after a claim
+            that it kept one quiet; or all that it was dealt, where an envido compares them.
+        value: the envido value.
+    """
 
     seat: Seat
-
-
-class _Said(NamedTuple):
-    """A seat has the envido value that it said."""
-
-    seat: Seat
-    value: int
-
-
-class _Claimed(NamedTuple):
-    """A seat has a flor or not, after a claim that it kept one quiet."""
-
-    seat: Seat
-
-
-class _Compared(NamedTuple):
-    """A seat has the cards that it was dealt: an envido compares them."""
-
-    seat: Seat
-
-
-_Proof = _Declared | _Said | _Claimed | _Compared
+    what: Literal["declared", "said", "claimed", "compared"]
+    value: int = 0
 
 
 def owed_shows(match: Match) -> tuple[tuple[Seat, tuple[int, ...]], ...]:
@@ -82,35 +68,33 @@ def _proofs(match: Match) -> Iterator[_Proof]:
     if hand.winner is not None:
         yield from _of_claims(hand.contests)
     if hand.winner is not None or len(hand.row.tricks) == hand.dealt.each:
-        yield from map(_Compared, compared_seats(match))
+        yield from (_Proof(seat, "compared") for seat in compared_seats(match))
 
 
 def _of_bets(contests: Contests) -> Iterator[_Proof]:
-    yield from map(_Declared, contests.flores)
-    for seat, value in contests.said:
-        yield _Said(seat, value)
+    yield from (_Proof(seat, "declared") for seat in contests.flores)
+    yield from (_Proof(seat, "said", value) for seat, value in contests.said)
 
 
 def _of_claims(contests: Contests) -> Iterator[_Proof]:
-    for _, target in contests.claims:
-        yield _Claimed(target)
+    yield from (_Proof(target, "claimed") for _, target in contests.claims)
 
 
 def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
     hidden, cards = _hidden(match.hand, proof.seat), match.hand.dealt.cards[proof.seat]
-    match proof:
+    match proof.what:
         # all of them, so that a reader without the cards can tell what is owed
-        case _Declared() | _Compared():
+        case "declared" | "compared":
             return hidden
         # which cards are owed depends on unknown ones: at `end` it is recomputed with all (C23)
         case _ if None in cards:
             return ()
-        case _Said():
+        case "said":
             return _making_envido(match, cards, hidden)
-        case _Claimed():
+        case "claimed":
             return _deciding_flor(match, cards, hidden)
         case _:
-            assert_never(proof)
+            assert_never(proof.what)
 
 
 def _hidden(hand: Hand, seat: Seat) -> tuple[int, ...]:
@@ -150,17 +134,17 @@ def _is_proven(match: Match, proof: _Proof) -> bool:
     variant, dealt = match.variant, match.hand.dealt
     cards, up = dealt.cards[proof.seat], dealt.up
     known = [card for card in cards if card is not None]
-    match proof:
-        case _Declared():
+    match proof.what:
+        case "declared":
             return is_flor(variant, known, up)
-        case _Said():
+        case "said":
             return bool(known) and envido_value(variant, known, up) == proof.value
-        case _Compared():
+        case "compared":
             return len(known) == len(cards)
-        case _Claimed():
+        case "claimed":
             return len(known) == len(cards) or not may_be_flor(variant, cards, up)
         case _:
-            assert_never(proof)
+            assert_never(proof.what)
 
 
 def actions(match: Match, seat: Seat) -> tuple[Action, ...]:
