@@ -61,15 +61,14 @@ class UnsignedWord(NamedTuple):
     Each links to what was noted before it, so that nothing is copied as they grow; the first has no record.
 
     Attributes:
-        is_asked: whether it is a pause or resume that every seat had asked for: the records show it.
-        is_due: whether it is a new chain of a role whose chain had no number left.
+        is_shown: whether the records show why: a pause or resume that every seat had asked for, or a new chain of a role whose
+            chain had no number left.
         moves: how many moves each side has made so far, those of rulings included.
     """
 
     k: int = -1
     body: Rule | Void | Proxy | Sub | Rekey | None = None
-    is_asked: bool = False
-    is_due: bool = False
+    is_shown: bool = False
     before: "UnsignedWord | None" = None
     moves: tuple[int, int] = (0, 0)
 
@@ -79,10 +78,10 @@ class UnsignedWord(NamedTuple):
         match body:
             case Rule():
                 shown = body.ruling in ("pause", "resume") and len(before.pause.asked) == before.seats
-                return UnsignedWord(before.k, body, is_asked=shown, before=self, moves=moves)
+                return UnsignedWord(before.k, body, is_shown=shown, before=self, moves=moves)
             case Rekey():
                 due = is_exhausted(before, body.role)
-                return UnsignedWord(before.k, body, is_due=due, before=self, moves=moves)
+                return UnsignedWord(before.k, body, is_shown=due, before=self, moves=moves)
             case Void() | Proxy() | Sub():
                 return UnsignedWord(before.k, body, before=self, moves=moves)
             case _:
@@ -261,12 +260,12 @@ def _with_words(verdict: Verdict, end: int, words: UnsignedWord) -> Verdict:
         proxies=tuple(k for k, _ in proxies if k < end),
         unsigned=tuple(k for k, _ in proxies if k >= end),
         silent=tuple((word.k, word.body.seats) for word in noted if isinstance(word.body, Void)),
-        asked=tuple(word.k for word in noted if word.is_asked),
+        asked=tuple(word.k for word in noted if word.is_shown and isinstance(word.body, Rule)),
         substitutes=tuple(
             (word.k, word.body) for word in noted if isinstance(word.body, Sub) and word.k < end
         ),
         rekeys=tuple((word.k, word.body.role) for word in noted if isinstance(word.body, Rekey)),
-        scheduled=tuple(word.k for word in noted if word.is_due),
+        scheduled=tuple(word.k for word in noted if word.is_shown and isinstance(word.body, Rekey)),
         guest_resigned=any(k < end and proxy.kind == "resign" for k, proxy in proxies),
         moves=words.moves,
     )
