@@ -1,5 +1,6 @@
 """Files that cannot be opened, and findings that cannot be written: neither is ever taken for a verdict."""
 
+import errno
 import io
 import os
 import sys
@@ -28,6 +29,18 @@ def test_finding_is_wrapped_between_words_on_a_terminal_alone(is_terminal, lines
     out = io.StringIO()
     say(Console(file=out, width=8, force_terminal=is_terminal, no_color=True), "one two three")
     assert out.getvalue().splitlines() == lines
+
+
+@each_row("command", ["keys show", "forget"])
+def test_file_of_the_home_that_the_system_refuses_is_named(monkeypatch, tmp_path, command) -> None:
+    monkeypatch.setenv("TRUC_HOME", str(tmp_path))
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    told = truc(*command.split())
+    assert (told.exit_code, told.stderr.startswith(f"truc: cannot use {tmp_path}/")) == (1, True)
 
 
 @pytest.mark.parametrize("command", ["verify", "show", "replay"])

@@ -85,7 +85,10 @@ class SpokenGroup(Program):
         from truc_client.errors import system_reason  # slow to import
         from truc_terminal.commands.output import FailedError
 
-        return FailedError(Sentence("commands.refused_by_system", reason=system_reason(error)))
+        reason = system_reason(error)
+        if error.filename is not None:
+            return FailedError(Sentence("failures.cannot_use", path=error.filename, reason=reason))
+        return FailedError(Sentence("commands.refused_by_system", reason=reason))
 
 
 def translated(command: C, lang: str, shown: Callable[[str], str] = str) -> C:
