@@ -67,6 +67,15 @@ def alters_a_record(message, asked):
     return [message | {"body": message["body"][:-1] + bytes([message["body"][-1] ^ 1])}]
 
 
+def forgets_what_was_meant(message, asked):
+    past = message.get("past", [])
+    return [message | {"past": [each | {"means": []} for each in past]}] if past else [message]
+
+
+def brings_a_setup_with_every_page(message, asked):
+    return [message | {"setup": []} if "past" in message else message]
+
+
 def tells_the_seats_of_who_was_there_before(message, asked):
     return [] if message["t"] == "away" and "resume" in asked else [message]
 
@@ -120,6 +129,8 @@ AT_ONCE = (
     ("shows options in clear", other("options", list=CLEAR), "S3.boxed-key"),
     ("flatters its errors", other("error", retryable=True), "S0.unknown-request"),
     ("cuts texts out", other("error", msg=""), "S0.not-msgpack"),
+    ("forgets what was meant", forgets_what_was_meant, "S2.history"),
+    ("brings a setup with every page", brings_a_setup_with_every_page, "S2.history"),
     ("alters a record", alters_a_record, "S3.audit"),
     ("offers moves to who waits", offers_moves_to_who_waits, "S3.own-options"),
     ("sends fields of another type", other("table", n=lambda message: str(message["n"])), "S2.create"),
@@ -128,6 +139,7 @@ NEVER_SAYS_WHEN = ("never says when to come again", without("retry_after_ms"))
 UNDER_LOW_LIMITS = (
     ("says nothing of who is away", silent("away"), "S3.away"),
     ("tells the seats of who was there before", tells_the_seats_of_who_was_there_before, "S3.away-comer"),
+    ("tells the time of one decision for all of them", other("away", claim_in_ms=60_000), "S3.away"),
     ("counts no missed decision", other("away", missed=0), "S3.away-missed"),
     ("never says that a seat is gone", other("away", claim_in_ms=1_000), "S3.claim"),
     (*NEVER_SAYS_WHEN, "S3.claim-early"),

@@ -51,6 +51,11 @@ class BrokenServer(NamedTuple):
     case: str
 
 
+def for_points(dealer, ledger, reason, *, void=dealer.Dealer.void):
+    """Void a call for another reason than that a seat was silent."""
+    return void(dealer, ledger, "points")
+
+
 def keep_the_first(held_keys, seat, held, *, holder):
     held_keys.held.setdefault(seat, held)
 
@@ -274,6 +279,7 @@ BLIND = (
     BrokenServer(
         "answers keys where they came first", HeldKeys, {"hold": keep_the_first}, "S3.blind-keys-again"
     ),
+    BrokenServer("voids for want of points", dealer.Dealer, {"void": for_points}, "S3.blind-silent-mask"),
     BrokenServer(
         "waits for keys for ever",
         auto_rulings,

@@ -238,11 +238,11 @@ async def _silent(visit: ServerVisit, *, wanted: Duty, kind: str) -> None:
     silent.withheld = frozenset({wanted})
     await play_on(seats, waits_for(wanted), chooses=_first_of("concede", "cut", "play"))
     await play_on(seats, _is_ended)
-    named = [body.seats for body in other.bodies(Void)]
+    named = [(body.reason, body.seats) for body in other.bodies(Void)]
     # play.md, "A table whose host sees no card": before the
     # deal a void names who is silent, later only a forfeit.
-    voids = [(silent.seat,)] if kind == "silent" else []
-    expect(named == voids, f"{len(voids)} voids", named)
+    voids = [("silent", (silent.seat,))] if kind == "silent" else []
+    expect(named == voids, f"{len(voids)} voids, for silence", named)
     rules = other.rulings()
     expect(rules[-1:] == [("forfeit", silent.seat, kind)], f"a forfeit {kind} of the silent seat", rules)
 

@@ -229,6 +229,7 @@ async def _paged(client: RawClient, mid: bytes, limit: int) -> list[Map]:
         expect(page["t"] == "ok" and len(page["past"]) <= limit, f"ok with at most {limit} records", page)
         past += page["past"]
         expect(page.get("k") == len(past), f"k {len(past)} after the page", page.get("k"))
+        expect("setup" not in page and "doc" not in page, "the setup from -1 alone", sorted(page))
         more = page.get("more", False)
     return past
 
@@ -242,6 +243,9 @@ async def _history(visit: ServerVisit) -> None:
     known = [list(record) for record in mover.played]
     came = [[each["signer"], each["body"], each["sig"]] for each in past]
     expect(came == known, "exactly the records of the match", len(came))
+    told = [message["means"] for message in mover.client.came("record")]
+    means = [each.get("means", live) for each, live in zip(past, told, strict=True)]
+    expect(means == told, "each record to mean what it meant when it came live", means)
 
 
 @case("S2.history-setup", _MESSAGE)
