@@ -386,8 +386,19 @@ test('a guest is called what they have said where nothing is kept, and comes bac
   await session.takeError({ code: 'bad_token' }, 'login', {})
   await session.pauseOrStop(Object.assign(new Error('bad_token'), { code: 'bad_token', retryable: false }))
   await session.prove(session.met)
+  // by a token one is called as before: another name begins anew, but keeps no seat
+  await session.enter({ name: 'Ana', token: 'third' })
+  await session.sitDown('T', 0)
+  const attended = { number: 0, meet() {} }
+  for (const [name, seats] of [['Bea', [['T', attended]]], ['Cleo', []]]) {
+    session.attended = new Map(seats)
+    const renamed = session.nameIs(name)
+    await new Promise(setImmediate)
+    await session.prove(session.met)
+    await renamed
+  }
   assert.deepEqual([session.isOver, asked.filter(([t]) => t === 'login').map(([, fields]) => fields)], [
-    false, [{ name: 'Ana' }, { name: 'Ana' }, { token: 'second' }, { name: 'Ana' }]
+    false, [{ name: 'Ana' }, { name: 'Ana' }, { token: 'second' }, { name: 'Ana' }, { token: 'third' }, { name: 'Cleo' }]
   ])
 })
 

@@ -280,8 +280,8 @@ export class Session {
     this.line.open()
     this.failures = 0
     this.name = name
-    this.given = token ?? null
-    if (seats.length > 0) await this.keepToken()
+    this.given = token ?? this.token
+    if (seats.length > 0) await this.keepToken(this.given)
     this.tell({ what: 'me', name, tag: player, isKeyed: this.me !== null, why: this.whyGuest })
     const held = new Map(seats.map((/** @type {any} */ seat) => [seat.table, seat]))
     for (const [table, { number }] of this.attended) if (number !== null && !held.has(table)) this.leave(table)
@@ -306,16 +306,16 @@ export class Session {
 
   /** @param {string} table @param {number} seat */
   async sitDown(table, seat) {
-    await this.keepToken()
+    await this.keepToken(this.given)
     const attended = await this.attend(table, seat)
     attended.talk?.meet(this.line, attended.talk.isBack, this.findsOptions)
   }
 
-  /** A guest can come back as who they are. */
-  async keepToken() {
-    if (this.given === null) return
-    this.token = this.given
-    await this.vault?.keepToken(this.token)
+  /** By a token a guest comes back as who they are. @param {string | null} token */
+  async keepToken(token) {
+    if (this.me !== null || token === this.token) return
+    this.token = token
+    await this.vault?.keepToken(token)
   }
 
   /** What the player would be called, where they have said it. */
@@ -328,6 +328,8 @@ export class Session {
     this.said = name
     if (this.isLoginHeld && this.met !== null) return this.prove(this.met)
     const isSent = new Promise((resolve) => this.loginWaiters.push(resolve))
+    // by a token one is called as before, and keeps a seat
+    if (![...this.attended.values()].some(({ number }) => number !== null)) await this.keepToken(null)
     if (this.line?.isOpen || this.line?.isAsking('login')) {
       this.tell({ what: 'line', state: 'opening' })
       this.comeBack()     // to log in by it
@@ -354,8 +356,7 @@ export class Session {
   async takeError(error, t, fields) {
     const attended = this.attended.get(fields.table)
     if (t === 'login' && error.code === 'bad_token') {
-      this.token = null
-      await this.vault?.keepToken(null)
+      await this.keepToken(null)
       // anew, by name
       this.comeBack()
     } else if (t === 'login' && error.field === 'name') {
