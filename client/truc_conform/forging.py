@@ -25,7 +25,7 @@ Maker = Callable[[Place, Any], Body]
 Bend = Callable[[ServerMessage], ServerMessage | None]
 Cheat = Callable[[ClientHarness], None]
 # Positions of cheats before the match: the client may not even sign its seat, or may have signed that alone.
-_BEFORE_SEAT: Final = -2
+BEFORE_SEAT: Final = -2
 BEFORE_MATCH: Final = -1
 _M = TypeVar("_M", bound=ServerMessage)
 _B = TypeVar("_B", bound=Body)
@@ -187,7 +187,7 @@ def _begins_at(message: ServerMessage) -> int:
         case BoxedOptions(at=at):
             return at - 1
         case Terms():
-            return _BEFORE_SEAT
+            return BEFORE_SEAT
         case _:
             return BEFORE_MATCH
 

@@ -15,6 +15,7 @@ from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import UnadvisedError, UnexpectedError, require
 from truc_conform.forging import (
     BEFORE_MATCH,
+    BEFORE_SEAT,
     Cheat,
     Place,
     body_of,
@@ -167,6 +168,21 @@ def _other_terms(server: ClientHarness, message: messages.Terms) -> messages.Ter
     # `table` shows it (specification.md, "What a client does").
     opts = server.opts._replace(voids=9)
     return replace(message, record=server.table_record(opts=opts))
+
+
+@cheat("C3.cheat-late-table", "terms that the table showed only after the client had said `ready` (C9)")
+def _shown_late(server: ClientHarness) -> None:
+    """Show other terms when everybody is ready, and offer those."""
+
+    def late(message: messages.Terms) -> tuple[messages.ServerMessage, ...]:
+        note_cheat(server, BEFORE_SEAT)
+        opts = server.opts._replace(voids=9)
+        terms = server.dealer.terms(
+            server.variant, seats=2, opts=opts, name="a server", opened_at=1_700_000_000
+        )
+        return replace(server.state(), opts=tuple(opts)), replace(message, record=terms.record)
+
+    server.recast = each_of(messages.Terms, late)
 
 
 @cheat("C3.cheat-rules", "another game than the table showed, signed with its document (C9)")

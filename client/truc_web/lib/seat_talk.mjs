@@ -62,7 +62,7 @@ export class SeatTalk {
     /** @type {Set<string>} */
     this.sentDue = new Set()
     /** @type {any} */
-    this.shown = null     // the newest state of the table
+    this.shown = null     // the newest state of the table before the seat was ready
     /** @type {any} */
     this.terms = null     // that wait for it
     /** @type {number | null} */
@@ -123,7 +123,8 @@ export class SeatTalk {
 
   /** @param {any} state */
   async takeTable(state) {
-    await this.agree(this.terms, state)
+    // what is shown once the seat is ready is not what it agreed to
+    await this.agree(this.terms, state.seats[this.number]?.ready ? this.shown ?? state : state)
     if (state.state === 'playing' && this.isBack && this.seat.ledger === null) this.follow(state.match)
   }
 
