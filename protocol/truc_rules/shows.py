@@ -60,24 +60,23 @@ def _proofs(match: Match) -> Iterator[_Proof]:
     if hand.phase is not HandPhase.OVER:
         return
     for _, contests in hand.earlier_duels:
-        yield from _of_bets(contests)
-        yield from _of_claims(contests)
-    yield from _of_bets(hand.contests)
+        yield from _of_bets(contests, are_settled=True)
     # a hand has no winner if the game ended first, with nothing settled, or if it was drawn, with all cards
     # played
-    if hand.winner is not None:
-        yield from _of_claims(hand.contests)
-    if hand.winner is not None or len(hand.row.tricks) == hand.dealt.each:
-        yield from (_Proof(seat, "compared") for seat in compared_seats(match))
+    is_won = hand.winner is not None
+    yield from _of_bets(hand.contests, are_settled=is_won)
+    if is_won or len(hand.row.tricks) == hand.dealt.each:
+        for seat in compared_seats(match):
+            yield _Proof(seat, "compared")
 
 
-def _of_bets(contests: Contests) -> Iterator[_Proof]:
-    yield from (_Proof(seat, "declared") for seat in contests.flores)
-    yield from (_Proof(seat, "said", value) for seat, value in contests.said)
-
-
-def _of_claims(contests: Contests) -> Iterator[_Proof]:
-    yield from (_Proof(target, "claimed") for _, target in contests.claims)
+def _of_bets(contests: Contests, *, are_settled: bool) -> Iterator[_Proof]:
+    for seat in contests.flores:
+        yield _Proof(seat, "declared")
+    for seat, value in contests.said:
+        yield _Proof(seat, "said", value)
+    for _, target in contests.claims if are_settled else ():
+        yield _Proof(target, "claimed")
 
 
 def _slots(match: Match, proof: _Proof) -> tuple[int, ...]:
