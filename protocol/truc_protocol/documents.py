@@ -49,29 +49,13 @@ def game_of(document: bytes) -> str | None:
         return None
 
 
-def _items(value: Any) -> tuple[str, int, tuple[str, ...], tuple[tuple[str, Any], ...]]:
+def _items(value: Any) -> tuple[Any, Any, list[Any], list[Any]]:
+    """Return name, version, pack and params as they came: what they hold is checked where the variant is built."""
     match value:
-        case [tag, int(engine), str(name), int(version), [*pack], [*fields]] if tag == _TAG:
-            # True passes for int in a pattern, but a truth value is never an integer (specification.md 1)
-            if isinstance(engine, bool) or isinstance(version, bool) or engine != ENGINE:
-                raise EncodingError(
-                    f"expected rules engine {ENGINE} and a version, got {engine} and {version}"
-                )
-            if all(isinstance(card, str) for card in pack):
-                return name, version, tuple(pack), _pairs(fields)
-    raise EncodingError("expected [tag, engine, variant, version, pack, params]")
-
-
-def _pairs(fields: list[Any]) -> tuple[tuple[str, Any], ...]:
-    pairs = []
-    for field in fields:
-        match field:
-            case [str(name), value]:
-                pairs.append((name, _frozen(value)))
-            case _:
-                raise EncodingError("expected params as pairs of a name and a value")
-    return tuple(pairs)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+        case [tag, engine, name, version, [*pack], [*fields]] if tag == _TAG:
+            # True passes for 1, but a truth value is never an integer (specification.md 1)
+            if type(engine) is not int or engine != ENGINE:
+                raise EncodingError(f"expected rules engine {ENGINE}, got {engine!r}")
+            return name, version, pack, fields
+        case _:
+            raise EncodingError("expected [tag, engine, variant, version, pack, params]")

@@ -12,7 +12,6 @@ over, where the hand is garbled, or once the match has ended in it.
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 from secrets import randbelow
-from typing import Final
 
 from truc_protocol.acts import HeldCard, options_of
 from truc_protocol.blind_mode.sealed_pack import (
@@ -55,7 +54,6 @@ class Duty(StrEnum):
 
 
 StepBody = Mask | Lock | Keys | Lend
-_BY_STAGE: Final = {PackStage.MASK: Duty.MASK, PackStage.LOCK: Duty.LOCK, PackStage.KEYS: Duty.KEYS}
 
 
 def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
@@ -71,7 +69,7 @@ def duty(ledger: Ledger, seat: int, *, is_garbled: bool = False) -> Duty | None:
     if ledger.pause.active:
         return None
     if pack.stage is not PackStage.READY:
-        return _BY_STAGE[pack.stage] if seat in pack.owing() else None
+        return Duty(pack.stage.value) if seat in pack.owing() else None
     # before a lend: a seat cannot lend cards that it could not open
     if is_garbled:
         return Duty.GARBLED if due(ledger) is Due.PLAYERS else None
