@@ -31,6 +31,11 @@ def test_finding_is_wrapped_between_words_on_a_terminal_alone(is_terminal, lines
     assert out.getvalue().splitlines() == lines
 
 
+def test_seats_are_labelled_as_the_language_does(path) -> None:
+    lines = truc("verify", path, "--lang", "fr").stdout.splitlines()
+    assert [line for line in lines if line.startswith("  siège 0 : ") and " (clé) : " in line]
+
+
 @each_row("command", ["keys show", "forget"])
 def test_file_of_the_home_that_the_system_refuses_is_named(monkeypatch, tmp_path, command) -> None:
     monkeypatch.setenv("TRUC_HOME", str(tmp_path))

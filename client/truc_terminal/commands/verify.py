@@ -176,7 +176,8 @@ def _print_seats(verdict: Verdict, console: Console, speech: Speech) -> None:
     if not console.is_terminal:
         for row in rows:
             seat = seat_name(row.seat, speech)
-            say(console, f"  {seat}: {row.name} ({row.kind}): {row.signed}")
+            signed = speech.labelled(f"{row.name} ({row.kind})", row.signed)
+            say(console, f"  {speech.labelled(seat, signed)}")
         return
     table = Table(said["head_seat"], said["name"], "", said["signatures"])
     for row in rows:
