@@ -135,6 +135,11 @@ async def lose(server: ClientHarness, _message: object) -> None:
     await server.drop()
 
 
+async def kill(server: ClientHarness, _message: object) -> None:
+    """End the client, which is started again in the same home; what it said last is lost."""
+    server.done.set()
+
+
 def each_of(kind: type | UnionType, change: Callable[[Any], Pieces]) -> Recast:
     """Return what lets others leave in the place of each message of a kind."""
     return lambda message: change(message) if isinstance(message, kind) else (message,)

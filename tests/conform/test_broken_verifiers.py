@@ -18,7 +18,13 @@ HONEST = {
     )
     for name in names
 }
-OF_OTHERS = {"C3.own-options", "C4.stopped-for-good", "C4.history-anew"}
+OF_OTHERS = {
+    "C3.own-options",
+    *(
+        f"C4.{name}"
+        for name in ("stopped-for-good", "history-anew", "killed-seat", "killed-release", "killed-act")
+    ),
+}
 """It has no rules, and says so; and it is another player each time it is started."""
 ONLY_BY_THE_RULES = {
     "C3.cheat-score",
@@ -48,6 +54,7 @@ FAULTS = {
     "one-key": "C4.rotation",
     "one-rotation": "C4.rotations",
     "asks-on": "C3.ahead",
+    "decides-anew": "C4.killed-act",
     "forgets-stops": "C4.stopped-for-good",
     "forgets-history": "C4.history-anew",
 }

@@ -33,6 +33,7 @@ from truc_conform.scenes import (
     finishes,
     instead,
     judged,
+    kill,
     lose,
     plain,
     said,
@@ -139,11 +140,6 @@ def _at_first_step(kind: str, do: OnMessage) -> Arrange:
     return at_message(lambda message: signs(message, kind), instead(do))
 
 
-async def _kill(server: ClientHarness, _message: messages.SignedAct) -> None:
-    """End the client, which is started again in the same home."""
-    server.done.set()
-
-
 def _losing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again after a lost connection (C51)"
     judges = _was_due(kind), takes_each_step_once
@@ -160,7 +156,7 @@ _LOST: Final = [_losing("mask"), _losing("lock"), _losing("keys")]
 def _killing(kind: str) -> Scene:
     expected = f"sends the very same {kind} again when it is killed and started anew in its home (C51)"
     judges = _was_due(kind), _came_back(kind)
-    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, *judges)(_at_first_step(kind, _kill))
+    made = at_blind_table(f"C5.killed-{kind}", CLIENT, expected, *judges)(_at_first_step(kind, kill))
     # The same home: a step is stored before it is sent, so that it can be sent again.
     return made._replace(runs=2, keeps_home=True)
 

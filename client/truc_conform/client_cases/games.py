@@ -43,8 +43,8 @@ from truc_conform.forging import (
     ruled_out,
     signed_again,
 )
-from truc_conform.playing import Puppet, may_decide, quiet, secret
-from truc_conform.result import AnyAct, is_record, tag_of_body
+from truc_conform.playing import Puppet, may_decide, quiet, secret, signed_position
+from truc_conform.result import AnyAct, is_record, signs, tag_of_body
 from truc_conform.scenes import (
     CLOSING_S,
     Arrange,
@@ -52,10 +52,13 @@ from truc_conform.scenes import (
     Judge,
     Scene,
     at_first,
+    at_message,
     check_faults,
     end_after,
     finishes,
+    instead,
     intercepting,
+    kill,
     plain,
     said,
     scene,
@@ -276,11 +279,14 @@ def _fewer_seats(server: ClientHarness, message: messages.Terms) -> messages.Ter
     return replace(message, record=server.table_record(seats=2))
 
 
-def _signed_when_started_anew(server: ClientHarness) -> list[str]:
-    """Return the kinds of what the same player has signed in the match since it was started anew."""
+def _same_player(server: ClientHarness, _end: ClientExit) -> None:
     players = [dec(login.body)[2] for login in said(server, messages.KeyLogin)]
     if players[-1] != players[0]:
         raise InconclusiveError("it is another player when it is started anew")
+
+
+def _signed_when_started_anew(server: ClientHarness) -> list[str]:
+    """Return the kinds of what the client has signed in the match since it was started anew."""
     since = (heard.message for heard in server.heard if heard.link > server.links_before)
     acts = [message for message in since if isinstance(message, messages.SignedAct) and message.match]
     return [tag_of_body(act.body) for act in acts]
@@ -294,9 +300,9 @@ def _signs_no_more(server: ClientHarness, end: ClientExit) -> None:
     require(end.code, "started anew, it ended with exit code 0, as if all were well")
 
 
-def _twice_in_its_home(name: str, expected: str) -> Callable[[Arrange], Scene]:
+def _twice_in_its_home(name: str, expected: str, judge: Judge = _signs_no_more) -> Callable[[Arrange], Scene]:
     """Make a scene in which the client is started twice, and finds again what it has stored."""
-    made = scene(name, DUTIES, expected, _signs_no_more)
+    made = scene(name, DUTIES, expected, _same_player, judge)
     return lambda arrange: made(arrange)._replace(runs=2, keeps_home=True)
 
 
@@ -335,6 +341,29 @@ async def _show_another(server: ClientHarness, message: messages.Resume) -> bool
     await show_ruling(server, message)
     return True
 
+
+def _sends_the_same(kind: str) -> Judge:
+    """Return a judge of what a client signs for the place at which it was killed."""
+
+    def judge(server: ClientHarness, end: ClientExit) -> None:
+        first, *later = (act for act in said(server, messages.SignedAct) if signs(act, kind))
+        again = [act.body for act in later if signed_position(act) == signed_position(first)]
+        # specification.md, "What a client does": at a place that is taken only the stored bytes are sent.
+        require({first.body}.issuperset(again), f"started anew, it signed another {kind} for the same place")
+        if not again:
+            raise InconclusiveError("it does not go on with a match when it is started anew")
+        finishes(server, end)
+
+    return judge
+
+
+def _killed_at(kind: str) -> Scene:
+    expected = f"sends the very same {kind} again when it is killed and started anew in its home"
+    made = _twice_in_its_home(f"C4.killed-{kind}", expected, _sends_the_same(kind))
+    return made(at_message(lambda message: signs(message, kind), instead(kill)))
+
+
+_KILLED: Final = [_killed_at("seat"), _killed_at("release"), _killed_at("act")]
 
 _NEXT: Final = 1  # the deal index before whose call a stranger steps in
 
