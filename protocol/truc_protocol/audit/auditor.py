@@ -5,7 +5,7 @@ document, then `feed` every record, the setup's first. It raises at the first re
 that. If a seat gives its own box key, its cards are opened and checked at every deal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from truc_protocol.acts import HeldCard
@@ -377,6 +377,29 @@ class Auditor:
             result = Result.INCOMPLETE
         told = describe(result, self._failed, self._terms, self._signed, self._words)
         return told._replace(hands=len(self.hands), unopened=self._unopened, exposed=self._exposed)
+
+
+Note = Callable[[Ledger | None, Record, Finding], None]
+"""Is told every record that passed, with the ledger before it."""
+
+
+def feed_all(
+    auditor: Auditor,
+    records: Iterable[Record],
+    *notes: Note,
+    note_failed: Callable[[Record], None] | None = None,
+) -> None:
+    """Feed records up to the first that fails; `notes` are told of each that passes, `note_failed` of that one."""
+    for record in records:
+        before = auditor.ledger
+        try:
+            finding = auditor.feed(record)
+        except AuditError:
+            if note_failed is not None:
+                note_failed(record)
+            return
+        for note in notes:
+            note(before, record, finding)
 
 
 def _parse(ledger: Ledger, record: Record) -> AnyBody:

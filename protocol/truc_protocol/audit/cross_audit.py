@@ -12,7 +12,7 @@ from itertools import combinations, islice, product, takewhile
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple, TypeVar
 
-from truc_protocol.audit.auditor import AuditError, Auditor, Finding
+from truc_protocol.audit.auditor import Auditor, Note, feed_all
 from truc_protocol.audit.equivocation import Equivocation, contradictions
 from truc_protocol.audit.evidence import WeighedItem, weigh
 from truc_protocol.audit.verdict import Refutation, Result, Verdict
@@ -20,7 +20,6 @@ from truc_protocol.audit.verified_prefix import EvidenceWanted, PassedRecorder, 
 from truc_protocol.bodies import TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.evidence_file import EvidenceItem, SignedRefusal, is_evidence, read_evidence
-from truc_protocol.ledger import Ledger
 from truc_protocol.records import Record, body_hash, parse
 from truc_protocol.transcript import read_document_item, read_records
 
@@ -29,8 +28,6 @@ BYTES_WITH_TIES: Final = 65_536
 Ties = frozenset[Hashable]
 TIES_OF_TRANSCRIPT: Final = 2
 """How many ties a transcript has: the nonce of its table, and its match."""
-Note = Callable[[Ledger | None, Record, Finding], None]
-"""Is told every record that passed, with the ledger before it."""
 
 
 # records whose signatures are checked together
@@ -48,21 +45,15 @@ def verify(
     of many records are checked together.
     """
     # for a file without a document, whose verdict comes from an auditor like any other
-    auditor, record = Auditor(b""), None
+    auditor = Auditor(b"")
     try:
         document, rest = read_document_item(file)
         auditor = Auditor(document)
         records = read_records(file, rest)
-        for record in records if threads == 1 else _with_signatures_checked(auditor, records, threads):
-            before = auditor.ledger
-            finding = auditor.feed(record)
-            for note in notes:
-                note(before, record, finding)
-    except AuditError:
-        if note_failed is not None and record is not None:
-            note_failed(record)
-        return auditor.verdict()
-    # an item that cannot be read; a record that is read and fails a check is an AuditError
+        if threads > 1:
+            records = _with_signatures_checked(auditor, records, threads)
+        feed_all(auditor, records, *notes, note_failed=note_failed)
+    # an item that cannot be read: a record that is read and fails a check ends the feeding
     except CheckError as error:
         auditor.refute(error)
         return auditor.verdict()._replace(result=Result.UNREADABLE)

@@ -8,7 +8,7 @@ are kept only for the deals and shares that somebody asks for, not for each reco
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from truc_protocol.audit.auditor import AuditError, Auditor, Finding
+from truc_protocol.audit.auditor import Auditor, Finding, feed_all
 from truc_protocol.bodies import Act, AnyBody, Close, Deal, End, MatchStart, Placed, Resign, Share, TableTerms
 from truc_protocol.checks import CheckError
 from truc_protocol.codec import sha256
@@ -169,13 +169,6 @@ def _hangs_on_cards(before: Ledger, body: Act | Resign) -> bool:
 
 def passed(transcript: Transcript, items: Sequence[EvidenceItem] = ()) -> PassedRecords:
     """Audit a transcript as far as it passes, and keep what items of evidence ask of it."""
-    auditor, recorder = Auditor(transcript.document), PassedRecorder(wanted(items))
-    for record in transcript.records:
-        before = auditor.ledger
-        try:
-            finding = auditor.feed(record)
-        except AuditError:
-            recorder.fail(record)
-            break
-        recorder.note(before, record, finding)
+    recorder = PassedRecorder(wanted(items))
+    feed_all(Auditor(transcript.document), transcript.records, recorder.note, note_failed=recorder.fail)
     return recorder.passed()
