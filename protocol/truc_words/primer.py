@@ -31,21 +31,6 @@ class Primer(NamedTuple):
         """The cards from strong to weak, with those that tie joined."""
         return ", ".join(entry.replace(" ", " = ") for entry in self.variant.order)
 
-    @property
-    def target(self) -> int:
-        """What wins a game: points, or units if it is counted in them."""
-        return self.variant.scoring.target
-
-    @property
-    def is_counted_in_units(self) -> bool:
-        """Whether points make units, and units win the game."""
-        return bool(self.variant.scoring.points_per_unit)
-
-    @property
-    def games(self) -> int:
-        """The match is the best of this many games."""
-        return self.variant.match
-
     def stronger(self, turned_up: str | None = None) -> Mapping[str, int]:
         """Return for each card how many of the pack are stronger; cards with the same number tie.
 

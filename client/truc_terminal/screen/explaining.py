@@ -19,7 +19,6 @@ from truc_terminal.screen.drawing import MatchLook
 from truc_terminal.screen.questions import SIDE_COMMANDS, meanings, moves_typed, talk_typed
 from truc_terminal.screen.wrapping import said_again
 from truc_words import Speech, TalkKind, move_meaning, time_label, typed_name
-from truc_words.primer import Primer
 from truc_words.rules_page import Chapter
 
 TABLE: Final = "table"
@@ -132,17 +131,15 @@ def terms_line(state: TableState, speech: Speech) -> str:
 def _goal(state: TableState, speech: Speech) -> Iterator[str]:
     """Yield what wins a game and how many games make the match, as far as this client knows the game."""
     try:
-        primer = Primer(preset(state.variant))
+        rules = preset(state.variant)
     except VariantError:  # a game of the server's own: its rules come with the match
         return
     target, games = (
         int(state.options.get(name, own))
-        for name, own in zip(_AIMS, (primer.target, primer.games), strict=True)
+        for name, own in zip(_AIMS, (rules.scoring.target, rules.match), strict=True)
     )
-    counted = "unit" if primer.is_counted_in_units else "point"
-    yield speech.say(
-        "screen.to_target", target=Speech(speech.lang, primer.variant.words).counted(counted, target)
-    )
+    counted = "unit" if rules.scoring.points_per_unit else "point"
+    yield speech.say("screen.to_target", target=Speech(speech.lang, rules.words).counted(counted, target))
     if games > 1:
         yield speech.say("screen.best_of", n=games)
 

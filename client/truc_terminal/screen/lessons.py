@@ -92,14 +92,14 @@ class Teacher:
 
     def _game(self, look: MatchLook) -> Iterator[str]:
         """Yield how the game goes, before anything else."""
-        primer, speech = self._primer, look.speech
+        rules, speech = self._primer.variant, look.speech
         yield from self._once("hand", look)
-        counted = "unit" if primer.is_counted_in_units else "point"
-        yield from self._once("goal", look, target=speech.counted(counted, primer.target))
-        if primer.games > 1:
-            yield from self._once("match", look, n=primer.games)
+        counted = "unit" if rules.scoring.points_per_unit else "point"
+        yield from self._once("goal", look, target=speech.counted(counted, rules.scoring.target))
+        if rules.match > 1:
+            yield from self._once("match", look, n=rules.match)
         yield from self._words(look)
-        yield from self._once("order", look, order=primer.order)
+        yield from self._once("order", look, order=self._primer.order)
         if not look.faces.is_plain:
             legend = look.faces.legend
             yield from self._new(speech.catalogue.screen[legend], legend)
