@@ -48,7 +48,8 @@ def read_revocation(text: str) -> bytes:
         )
     head, _, rest = text.partition("\n")
     if head.strip() != _REVOCATION_HEAD:
-        raise KeyFileError(f"line 1: expected {_REVOCATION_HEAD!r}, got {head[:40]!r}")
+        # not what stands there: a file given by mistake may hold a passphrase
+        raise KeyFileError(f"line 1: expected {_REVOCATION_HEAD!r}")
     # words, not lines: a revocation is handed from person to person, and mail changes line endings
     words = rest.split()
     if len(words) != len(SignedBody._fields):
@@ -73,7 +74,7 @@ def read_rolls(text: str) -> tuple[Rotation, ...]:
     """
     head, *lines = text.rstrip("\n").split("\n")
     if head.strip() != _ROLLS_HEAD:
-        raise KeyFileError(f"line 1: expected {_ROLLS_HEAD!r}, got {head[:40]!r}")
+        raise KeyFileError(f"line 1: expected {_ROLLS_HEAD!r}")
     rotations: list[Rotation] = []
     for number, line in enumerate(lines, start=2):
         try:

@@ -28,8 +28,8 @@ def test_revocation_signed_by_another_key_is_refused() -> None:
 @each_row(
     "text, told",
     [
-        ("", "line 1: expected 'truc revocation 1', got ''"),
-        ("truc player key 1\n00", "line 1: expected 'truc revocation 1', got 'truc player key 1'"),
+        ("", "line 1: expected 'truc revocation 1'"),
+        ("truc player key 1\n00", "line 1: expected 'truc revocation 1'$"),
         ("truc revocation 1\n00", "expected a body and a signature in hex digits, got 1 words"),
         ("truc revocation 1\n00\nzz", "expected hex digits, got 'zz'"),
         ("truc revocation 1\n00\n00", "it is damaged"),
@@ -67,7 +67,7 @@ def test_broken_rolls_are_refused_with_their_line(rolls, told) -> None:
 
 @each_row("text, told",
     [
-        ("", "line 1: expected 'truc server rolls 1', got ''"),
+        ("", "line 1: expected 'truc server rolls 1'"),
         ("truc server rolls 1\n00 00\n", "line 2: expected a body and two signatures in hex digits, got 2 words"),
         ("truc server rolls 1\n00 00 0\n", "line 2: expected hex digits, got '0'"),
         ("truc server rolls 1\n\n" + rolls_text((ROLL_1,)), "line 2: expected a body and two signatures"),

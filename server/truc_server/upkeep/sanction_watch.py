@@ -115,7 +115,8 @@ def _read(store: Store) -> Sequence[Sanction]:
     imposed = store.sanctions()
     if not all(is_subject(sanction.subject) for sanction in imposed):
         raise DamagedRowError(
-            "a row is not as it was written: expected a subject in sanctions.subject, got other text"
+            "a row is not as it was written: expected a subject in sanctions.subject, got other text;"
+            " truc-server sanctions lists it: restore a backup, or delete the row and ban again"
         )
     return imposed
 
