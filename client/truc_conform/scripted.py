@@ -130,9 +130,10 @@ class ScriptedTable(ABC):
             await self.send(self.terms)
 
     async def get_ready(self, message: messages.Ready) -> None:
-        """Offer the terms, unless they are out."""
-        if self.terms is not None and self.ledger is None:
-            text = "expected an open table, got one whose terms are out"
+        """Offer the terms, unless they are out, or the match is played."""
+        is_over = self.ledger is not None and self.ledger.phase is Phase.ENDED
+        if self.terms is not None and not is_over:
+            text = "expected an open table, got one whose terms are out or whose match is played"
             await self.send(messages.refusal(Code.TABLE_NOT_OPEN, text, re=message.id))
             return
         self.is_ready = True
