@@ -54,20 +54,19 @@ class Dealer:
 
     Attributes:
         secrets: what it makes them from; a rekey adds to it.
-        exchange: returns the secret shared with the owner of a box key, which every deal and every box asks for.
     """
 
     def __init__(self, key: SigningKey, secrets: MatchSecrets, *, links: int) -> None:
         self.secrets = secrets
         self._key = key
         self._box_key = box_key(secrets.x)
-        self.exchange = self._box_key.exchange
         self._tn = secrets.tn
         self._links = links
         self._chains = tuple(
             self._new_chain(first, root) for first, root in ((0, secrets.root), *secrets.later)
         )
         self._shuffled: Shuffled | None = None
+        self._exchanged: dict[bytes, bytes] = {}
 
     def _new_chain(self, first: int, root: bytes) -> Chain:
         return Chain(self._key.public, self._tn, root, first=first, count=self._links)
@@ -213,6 +212,13 @@ class Dealer:
         """Return the secret shared with a seat, which its private boxes are keyed from; None without a box key."""
         public = box_public(ledger, seat)
         return None if public is None else self.exchange(public)
+
+    def exchange(self, public: bytes) -> bytes:
+        """Return the secret shared with the owner of a box key: made once, as every deal and every box asks for it."""
+        shared = self._exchanged.get(public)
+        if shared is None:
+            shared = self._exchanged[public] = self._box_key.exchange(public)
+        return shared
 
     def _share(self, ledger: Ledger) -> Record:
         owed = next_share(ledger)
