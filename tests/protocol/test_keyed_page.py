@@ -290,6 +290,7 @@ class Tampered(NamedTuple):
     kind: str | None
     signer: int
     culprit: str | None
+    document: bytes
     items: list[bytes]
 
 
@@ -301,7 +302,8 @@ def tampered() -> Iterator[Tampered]:
             kind = str(dec(body)[0]).removeprefix("truc/1/")
         except (EncodingError, TypeError):
             kind = None
-        yield Tampered(test["check"], kind, signer, test["culprit"], items)
+        document = bytes.fromhex(group["document"])
+        yield Tampered(test["check"], kind, signer, test["culprit"], document, items)
 
 
 def _is_newcomers(items: list[bytes]) -> bool:
@@ -317,7 +319,7 @@ def _is_newcomers(items: list[bytes]) -> bool:
 
 def test_tampered_vectors_blame_whom_the_table_blames():
     seen: dict[str, set[str | None]] = {}
-    for check, kind, signer, culprit, items in tampered():
+    for check, kind, signer, culprit, _, items in tampered():
         blame = blamed(check, kind)
         expected = {None} if _is_newcomers(items) else culprits(blame, signer)
         assert culprit in expected, (check, kind, culprit, blame)

@@ -13,11 +13,11 @@ from typing import Annotated, Final, NamedTuple, NewType, assert_never
 import msgspec
 
 from truc_protocol.bodies import Body, Hash, U
-from truc_protocol.codec import MAX_INT, EncodingError, sha256
+from truc_protocol.codec import MAX_INT, EncodingError, dec, sha256
 from truc_protocol.crypto.keys import SigningKey, fingerprint, is_admissible, is_blacklisted, verify
 from truc_protocol.errors import Code, RemoteError
 from truc_protocol.messages import ClientHello, Info, KeyLogin, ServerHello, decode_info
-from truc_protocol.records import B, encode, encode_own, read_body
+from truc_protocol.records import B, encode, encode_own
 
 PROTOCOLS: Final = (1,)
 MAX_ROLLS: Final = 8  # the newest: each has 222 bytes, and whoever connects is sent a hello
@@ -423,6 +423,7 @@ def _expect(check: str, what: str, came: bytes | None, expected: bytes | None) -
 
 def _parse(encoded: bytes, kind: type[B], check: str) -> B:
     try:
-        return read_body(encoded, kind)
-    except EncodingError as error:
+        # as `read_body` does: every login passes here
+        return msgspec.convert(dec(encoded), kind, builtin_types=(bytes,))
+    except (EncodingError, msgspec.ValidationError) as error:
         raise HandshakeError(check, f"the body has another shape: {error}", Code.BAD_MESSAGE) from error
