@@ -289,9 +289,12 @@ class Nodes(Parties):
 
     def _check_logs(self) -> None:
         for member in self._members:
-            for line in member.server.warnings():
+            lines = member.server.warnings()
+            for number, line in enumerate(lines):
                 if "Traceback" in line or '"exception"' in line:
-                    raise ViolationError(f"node {member.name} has logged: {line[:2000]}")
+                    # a traceback is told by its last lines
+                    told = "\n".join(lines[number : number + 80])[-3000:]
+                    raise ViolationError(f"node {member.name} has logged: {told}")
 
 
 def check_epochs(log: Sequence[Written]) -> None:
