@@ -8,7 +8,7 @@ import trio.testing
 from server.conftest import QUICK, changed, running
 from server.gates import Gate
 from server.stored import sql
-from server.visitors import greeted
+from server.visitors import greeted, guest, table_of
 
 from truc_server.storage import SaveGuest, StoreError
 from truc_server.storage.guest_tokens import GuestTokens
@@ -137,6 +137,12 @@ async def test_guests_are_looked_for_again_and_again(path, pruned, monkeypatch):
             await pruned.wait_again()
         answer = await (await server.connect()).login_token(guest.token)
     assert answer["code"] == "bad_token"
+
+
+async def test_guest_who_has_joined_a_table_comes_back_by_their_token(server):
+    client = await guest(server)
+    await client.ask({"t": "join", "table": await table_of(await guest(server))})
+    assert (await (await server.connect()).login_token(client.welcome["token"]))["t"] == "welcome"
 
 
 async def test_guest_counts_as_seen_when_they_first_sit_down(server, monkeypatch):

@@ -58,8 +58,9 @@ async def test_result_stays_and_bot_of_the_host_is_told_as_such(path):
         seats = await over(server)
     bots = {"bots": (fingerprint(seats[0].key.public),)}
     async with running(path, changed(QUICK, access=bots)) as server:
-        told = [(found["won"], found.get("bot", False)) for found in await board(await guest(server))]
-        assert told == [(1, False), (0, True)]
+        standings = await board(await guest(server))
+        told = [(found["rank"], found["won"], found.get("bot", False)) for found in standings]
+        assert told == [(1, 1, False), (2, 0, True)]
 
 
 async def test_board_comes_page_by_page(server):

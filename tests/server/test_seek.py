@@ -28,6 +28,12 @@ async def test_many_seekers_at_once_fill_the_tables_two_by_two(server):
     assert sorted(codes.count(code) for code in set(codes)) == [1, 2, 2, 2, 2]
 
 
+async def test_who_waits_at_a_table_is_told_who_has_found_it(server):
+    first, second = await guest(server), await guest(server, "Sekar")
+    assert await found(first) == await found(second)
+    await first.until("table", lambda state: state["seats"][1].get("name") == "Sekar")
+
+
 async def test_table_with_fewer_free_seats_comes_first_and_then_the_older_one(server):
     first, second, third, fourth = [await guest(server) for _ in range(4)]
     await create(first, "truc-catalan", seats=4)

@@ -9,6 +9,7 @@ from server.clocks import pass_time
 from trio.testing import wait_all_tasks_blocked
 
 from truc_protocol.codec import enc_trusted
+from truc_protocol.records import Record
 from truc_server.matches.game import MEANS, RecentRecords, SentRecord, record_frame
 from truc_server.storage import AddRecord
 from truc_server.timing.clock import FEW, Alarm, Timers
@@ -132,6 +133,12 @@ def test_tail_keeps_the_hand_before_the_present_one():
     tail.add(item(3))
     tail.close_hand(9)
     assert (tail.first, [held.k for held in tail.since(0)]) == (3, [3])
+
+
+def test_tail_finds_a_record_of_its_signer():
+    tail = filled(0, 1, 2)
+    looked_for = Record(0, b"\x01", b""), Record(0, b"\x07", b""), Record(1, b"\x01", b"")
+    assert [tail.find(record, since=0) for record in looked_for] == [1, None, None]
 
 
 def test_tail_drops_nothing_that_is_not_durable():
