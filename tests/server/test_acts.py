@@ -50,6 +50,11 @@ async def test_an_ask_signed_for_the_present_position_after_the_next_card_is_voi
     assert (reply["code"], "refuse" in reply) == ("void_bet", False)
 
 
+async def test_a_guests_line_that_is_no_move_is_named_as_what_is_wrong(server):
+    mover, _ = holder_of(await in_hand(server, guests=(0, 1), boxed=False))
+    assert (await mover.choose_line("fly away"))["field"] == "choose"
+
+
 async def test_a_guests_move_during_a_pause_is_refused_for_now(server):
     mover, _ = holder_of(await paused(server, guests=(0, 1), boxed=False))
     assert (await mover.choose_line("stand"))["code"] == "paused"

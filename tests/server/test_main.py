@@ -231,6 +231,12 @@ class TestRun:
         assert (fake.catalogue.own(), identity.key.public) == ((), load_identity(data).key.public)
         assert (held, stat.S_IMODE(data.database.stat().st_mode)) == ([f"{os.getpid()}\n"], 0o600)
 
+    def test_store_of_the_settings_is_used(self, call, serve, data, tmp_path, monkeypatch):
+        serve(end)
+        monkeypatch.setenv("TRUC_STORE_URL", f"sqlite:///{tmp_path}/other.db")
+        call("run")
+        assert ((tmp_path / "other.db").exists(), data.database.exists()) == (True, False)
+
 
 class TestRunFailures:
     def test_locked_folder_is_status_1_and_names_the_process(self, call, serve, data):

@@ -56,11 +56,11 @@ async def test_server_without_ratings_neither_keeps_nor_tells_any(server):
 async def test_result_stays_and_bot_of_the_host_is_told_as_such(path):
     async with running(path) as server:
         seats = await over(server)
-    bots = {"bots": (fingerprint(seats[0].key.public),)}
-    async with running(path, changed(QUICK, access=bots)) as server:
-        standings = await board(await guest(server))
-        told = [(found["rank"], found["won"], found.get("bot", False)) for found in standings]
-        assert told == [(1, 1, False), (2, 0, True)]
+    loser, winner = [fingerprint(seat.key.public) for seat in seats]
+    async with running(path, changed(QUICK, access={"bots": (loser,)})) as server:
+        first, second = await board(await guest(server))
+    assert (first["rank"], first["player"], first["won"], first.get("bot", False)) == (1, winner, 1, False)
+    assert (second["rank"], second["player"], second["won"], second["bot"]) == (2, loser, 0, True)
 
 
 async def test_board_comes_page_by_page(server):
