@@ -61,6 +61,7 @@ async def test_result_stays_and_bot_of_the_host_is_told_as_such(path):
         first, second = await board(await guest(server))
     assert (first["rank"], first["player"], first["won"], first.get("bot", False)) == (1, winner, 1, False)
     assert (second["rank"], second["player"], second["won"], second["bot"]) == (2, loser, 0, True)
+    assert first["points"] > 0 > second["points"]
 
 
 async def test_board_comes_page_by_page(server):
