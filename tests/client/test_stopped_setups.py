@@ -55,6 +55,7 @@ async def test_terms_with_the_nonce_of_a_running_match_stop_it(server, player, v
         await play_on(table, until=my_turn)
         first = server.setup.match
         await server.send(replace(server.state(), state="over"))
+        server.terms = server.ledger = None  # the match is given up
         server.match, server.links = 0, 65  # the same nonce in other terms
         server.opts = server.opts._replace(voids=voids)
         await table.ready()
