@@ -111,11 +111,11 @@ class Parties:
 
     async def _play(self, party: Party, game: "Game", seat: int, seed: int) -> None:
         """Let somebody play for a seat of a party, to its end."""
-        raise NotImplementedError
+        raise NotImplementedError  # each run has players of its own
 
     async def _step_in(self, game: "Game", left: "Leaver") -> None:
         """Bring somebody for the seat of a player who has left."""
-        raise NotImplementedError
+        raise NotImplementedError  # only where players leave for good: nobody does in faults of nodes
 
     async def _live_on(self, player: "Survivor") -> None:
         self._players[player.party].append(player)

@@ -15,11 +15,11 @@ from truc_conform.client_cases.cheats import (
     CHECKS,
     DUTIES,
     reached,
-    show_ruling,
     signed_after,
     stops,
     stops_by_the_rules,
 )
+from truc_conform.client_cases.contradictions import show_ruling
 from truc_conform.client_cases.seated import on_choice
 from truc_conform.client_harness import ClientHarness
 from truc_conform.expectations import InconclusiveError, UnexpectedError, require
